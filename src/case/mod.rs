@@ -1,0 +1,1 @@
+//! Cases: their ids and text form, the deterministic draw of inputs.

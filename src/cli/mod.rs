@@ -1,0 +1,1 @@
+//! Arguments, commands and exit codes.

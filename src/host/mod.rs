@@ -1,0 +1,1 @@
+//! The trusted Lua VM: loader, strict conversion, op definitions and the `popcorn` API (`api/`, one file per Lua module).

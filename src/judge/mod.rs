@@ -1,0 +1,1 @@
+//! Grading: outputs and gradients against truth and the honest error.

@@ -1,0 +1,1 @@
+//! The record: one locked append per experiment, tolerant reading.

@@ -1,0 +1,16 @@
+//! Plain data that the stages exchange: no behaviour beyond invariants, no I/O.
+
+mod case;
+mod dtype;
+mod plan;
+mod run;
+mod signature;
+
+pub use case::{Case, CaseParseError, Scalar};
+pub use dtype::{DType, ParseDTypeError};
+pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, ParamKind, Plan, Role, ScalarValue};
+pub use run::{
+    DeviceInfo, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError, PlanErrorKind,
+    PlanReply, PlanRequest, Region, Sample, Schedule, SharedBuffer, Stage,
+};
+pub use signature::{Argument, Signature, TensorMeta};

@@ -1,0 +1,174 @@
+//! What the judge sends to its child processes and what it accepts back.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, Signature};
+
+/// Judge → planner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanRequest {
+    /// `cpu` or `cuda:N`.
+    pub device: String,
+    /// The candidate's Lua file, absolute.
+    pub candidate: PathBuf,
+    /// Folder that messages are relative to (the workspace root).
+    pub root: PathBuf,
+    pub signature: Signature,
+    /// Compiled objects are cached here.
+    pub cache_dir: PathBuf,
+}
+
+/// Planner → judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanReply {
+    Plan(Plan),
+    Error(PlanError),
+}
+
+/// Why there is no plan. `kind` decides the status, `message` is one line (file:line first), `detail` may be long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(deny_unknown_fields)]
+#[error("{message}")]
+pub struct PlanError {
+    pub kind: PlanErrorKind,
+    pub message: String,
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanErrorKind {
+    /// The candidate's Lua: syntax, a raised error, a limit, a wrong return value.
+    Candidate,
+    /// The candidate's `.cu` does not compile, or asks for what this device cannot do.
+    Compile,
+    /// A launch whose kernel, grid or arguments do not fit.
+    Launch,
+    /// The environment: no compiler, cache not writable.
+    Environment,
+}
+
+/// Judge → launcher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchRequest {
+    pub device: String,
+    pub plan: Plan,
+    /// Where each non-scratch buffer of each draw lies in the judge's memory.
+    pub shared: Vec<SharedBuffer>,
+    pub schedule: Schedule,
+    pub backward: bool,
+}
+
+/// One buffer of one draw inside one of the two memory files that the launcher inherits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBuffer {
+    pub draw: u32,
+    /// Index into [`Plan::buffers`].
+    pub buffer: u32,
+    pub region: Region,
+    /// Bytes from the start of the region, a multiple of 16. The pages that hold `offset .. offset + bytes` hold
+    /// nothing else, and the data ends (rounded up to 16) at a page end, so that an overrun faults at once.
+    pub offset: u64,
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Region {
+    /// Inputs and cotangents: read-only for the launcher.
+    Inputs,
+    /// Outputs and gradients.
+    Outputs,
+}
+
+/// How often what is run; fixed before the first launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Drawn input sets; rep `r` runs on draw `r % draws`.
+    pub draws: u32,
+    /// Timed repetitions, at least `draws`.
+    pub reps: u32,
+    /// Untimed runs before the first rep, per pass.
+    pub warmup: u32,
+    /// One rep repeats its pass until it spans at least this long (a count found in warm-up, then fixed).
+    pub min_rep_ns: u64,
+}
+
+/// Launcher → judge, in order: stages, then one `done` or `failed`. A dead launcher sends neither.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LauncherFrame {
+    Stage(Stage),
+    Done(LaunchReport),
+    Failed(LaunchFailure),
+}
+
+/// What the launcher is about to do, so that a death has a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    Load,
+    Forward,
+    Backward,
+}
+
+/// Times taken by popcorn's own code around launches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchReport {
+    pub device: DeviceInfo,
+    pub forward: Vec<Sample>,
+    pub backward: Vec<Sample>,
+    /// Peak bytes of scratch that the plan allocates.
+    pub scratch_bytes: u64,
+}
+
+/// One rep: `launches` replays of the pass took `ns` in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    pub draw: u32,
+    pub launches: u32,
+    pub ns: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchFailure {
+    pub kind: LaunchFailureKind,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchFailureKind {
+    /// Memory for the plan's scratch cannot be had.
+    Oom,
+    /// The device refused a launch.
+    Launch,
+    /// popcorn's own fault or the machine's.
+    Environment,
+}
+
+/// What a record says about the hardware.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceInfo {
+    /// `cpu` or `cuda`.
+    pub kind: String,
+    /// e.g. `cpu: AMD EPYC 9B14 (2 threads)`.
+    pub name: String,
+    /// Bytes of device memory.
+    pub memory_bytes: u64,
+    /// Cores or multiprocessors that run blocks.
+    pub processors: u32,
+    /// Compiler and its version.
+    pub compiler: String,
+}

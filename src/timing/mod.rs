@@ -1,0 +1,1 @@
+//! The schedule of timed repetitions inside a launcher.

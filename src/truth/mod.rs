@@ -1,0 +1,1 @@
+//! fp64 truth: an eager tensor engine with a reverse-mode tape, under PyTorch's names.

@@ -1,0 +1,1 @@
+//! Child processes: spawn, wait, kill, framed messages, shared memory, and the two roles a child can have.
