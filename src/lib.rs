@@ -3,16 +3,16 @@
 //! Modules are listed in the order in which data flows through them. A stage turns one [`model`] type into
 //! the next; it never calls another stage and never prints. Lua (`scripts/`) is the only conductor.
 
-pub mod case;
-pub mod cli;
-pub mod device;
-pub mod host;
-pub mod judge;
-pub mod ledger;
 pub mod model;
+pub mod cli;
+pub mod host;
+pub mod case;
 pub mod plan;
-pub mod report;
-pub mod stats;
+pub mod worker;
+pub mod device;
 pub mod timing;
 pub mod truth;
-pub mod worker;
+pub mod judge;
+pub mod stats;
+pub mod ledger;
+pub mod report;
