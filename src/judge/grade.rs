@@ -75,7 +75,7 @@ impl fmt::Display for TensorGrade {
         };
         match fault {
             Fault::Class { count, expected, got } => {
-                write!(f, "{count} of {} elements are {got} or otherwise not {expected} as truth is", self.count)?;
+                write!(f, "{count} of {} elements have the wrong class (first: {got}, not {expected})", self.count)?;
             }
             Fault::Exact { count } => write!(f, "{count} of {} elements differ", self.count)?,
             Fault::MaxError => write!(f, "max error {:.3e} over {:.3e}", self.max_err, self.max_bound)?,
