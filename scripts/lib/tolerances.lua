@@ -1,0 +1,16 @@
+--- The tolerance table of one op: the project's defaults with the op's overrides on top.
+local defaults = require("scripts.tolerances")
+
+local M = {}
+
+---@return { honest_factor: number, floor: table<string, number> }
+function M.of(op)
+  local own = op.tolerance or {}
+  local floor = {}
+  for dtype, value in pairs(defaults.floor) do
+    floor[dtype] = own.floor and own.floor[dtype] or value
+  end
+  return { honest_factor = own.honest_factor or defaults.honest_factor, floor = floor }
+end
+
+return M
