@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Why a line could not be written. The log holds what it held before.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +12,14 @@ pub struct AppendError {
     pub action: &'static str,
     pub path: PathBuf,
     pub source: std::io::Error,
+}
+
+/// Held while a line is being written.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Waits for a write in progress and keeps new ones from starting: for a process that is about to exit.
+pub fn quiesce() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn open(path: &Path) -> Result<File, AppendError> {
@@ -37,6 +46,7 @@ pub fn check_writable(path: &Path) -> Result<(), AppendError> {
 pub fn append(path: &Path, line: &str) -> Result<(), AppendError> {
     let fail = |action| move |source| AppendError { action, path: path.to_owned(), source };
     debug_assert!(!line.contains('\n'), "a record is one line");
+    let _writing = quiesce();
     let mut file = open(path)?;
     file.lock().map_err(fail("lock"))?;
     let length = file.seek(SeekFrom::End(0)).map_err(fail("read"))?;

@@ -4,7 +4,7 @@ mod append;
 mod git;
 mod read;
 
-pub use append::{AppendError, append, check_writable};
+pub use append::{AppendError, append, check_writable, quiesce};
 pub use git::{GitState, git_state};
 pub use read::{Entry, Log, Problem, ProblemKind, read};
 
