@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{Cli, Command, LoopCommand, OpCommand};
-use super::{Exit, doctor, interrupt};
+use super::{doctor, interrupt};
 use crate::host::{Host, HostError, HostErrorKind, Workspace, cache_root};
+use crate::model::Exit;
 use crate::worker;
 
 /// Runs one command. Errors are printed here, on stderr, as one line (and its detail).

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::Exit;
+use crate::model::Exit;
 
 /// On SIGINT, SIGTERM or SIGHUP: kills every live child group and leaves, after a record that is just being written.
 pub(super) fn install() -> Result<(), ctrlc::Error> {

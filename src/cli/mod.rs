@@ -3,9 +3,8 @@
 mod args;
 mod dispatch;
 mod doctor;
-mod exit;
 mod interrupt;
 
 pub use args::Cli;
 pub use dispatch::run;
-pub use exit::Exit;
+pub use crate::model::Exit;

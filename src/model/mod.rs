@@ -2,12 +2,14 @@
 
 mod case;
 mod dtype;
+mod exit;
 mod plan;
 mod run;
 mod signature;
 
 pub use case::{Case, CaseParseError, Scalar};
 pub use dtype::{DType, ParseDTypeError};
+pub use exit::Exit;
 pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, ParamKind, Plan, Role, ScalarValue};
 pub use run::{
     DeviceInfo, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError, PlanErrorKind,
