@@ -28,9 +28,11 @@ fn times(cache: &Path, args: &[&str], runs: usize) -> Vec<f64> {
 fn main() {
     let cache = tempfile::tempdir().expect("a temporary folder");
     println!("{:<34} {:>10} {:>10} {:>10} {:>10}", "command (warm cache)", "median ms", "min", "max", "goal");
-    for (args, runs, goal) in
-        [(&["op", "list"][..], 20, 50.0), (&["op", "show", "rms_norm"], 20, f64::NAN), (&["loop", "try", "rms_norm"], 5, 6000.0)]
-    {
+    for (args, runs, goal) in [
+        (&["op", "list"][..], 20, 50.0),
+        (&["op", "show", "rms_norm"], 20, f64::NAN),
+        (&["loop", "try", "rms_norm"], 5, 6000.0),
+    ] {
         let times = times(cache.path(), args, runs);
         let (median, last) = (times[times.len() / 2], times[times.len() - 1]);
         println!("{:<34} {median:>10.1} {:>10.1} {last:>10.1} {goal:>10.0}", args.join(" "), times[0]);

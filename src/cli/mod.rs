@@ -7,4 +7,3 @@ mod interrupt;
 
 pub use args::Cli;
 pub use dispatch::run;
-pub use crate::model::Exit;
