@@ -59,11 +59,7 @@ fn a_reference_of_the_wrong_shape_dtype_or_count() {
 fn a_reference_that_loops_forever() {
     let fixture = Fixture::new();
     fixture.edit("ops/twice.lua", "return (x:upcast() * 2)", "while true do end return (x:upcast() * 2)");
-    let output = fixture
-        .command(&["loop", "try", "twice", "--case", CASE, "--reps", "1"])
-        .env("POPCORN_REFERENCE_SECONDS", "1")
-        .output()
-        .expect("popcorn starts");
+    let output = fixture.run(&["loop", "try", "twice", "--case", CASE, "--reps", "1", "--timeout", "1"]);
     let all = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{all}");
     assert!(all.contains("ops/twice.lua:7"), "{all}");
