@@ -3,6 +3,7 @@
 mod case;
 mod dtype;
 mod exit;
+mod fault;
 mod plan;
 mod run;
 mod signature;
@@ -10,6 +11,7 @@ mod signature;
 pub use case::{Case, CaseParseError, Scalar};
 pub use dtype::{DType, ParseDTypeError};
 pub use exit::Exit;
+pub use fault::{Fault, Status};
 pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, ParamKind, Plan, Role, ScalarValue};
 pub use run::{
     DeviceInfo, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError, PlanErrorKind,

@@ -48,6 +48,8 @@ pub enum PlanErrorKind {
     Compile,
     /// A launch whose kernel, grid or arguments do not fit.
     Launch,
+    /// The plan asks for more memory than the device has.
+    Oom,
     /// The environment: no compiler, cache not writable.
     Environment,
 }
