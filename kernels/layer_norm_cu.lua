@@ -22,7 +22,7 @@ local function row_shape(n, dtype, pass)
   local threads = 1
   while threads < most and (threads < math.min(32, n // v) or threads * pass.elements < n) do threads = threads * 2 end
   local held = gpu.cdiv(n // v, threads)
-  if held * v * size > 4 * pass.registers then held = 0 end
+  if held * v * size > 4 * (cpu and 64 or pass.registers) then held = 0 end
   return { v = v, threads = threads, held = held, rows = threads > 32 and 1 or 128 // threads, size = size }
 end
 
