@@ -8,7 +8,7 @@
 
 // Any grid: blocks step over the rows. `mean` and `rstd` [rows] are kept for backward; `bias` may be null.
 template <typename T, int V, int TPR, int PACKS>
-__global__ void __launch_bounds__(block_threads(TPR))
+__global__ void __launch_bounds__(block_threads(TPR), resident_blocks(TPR, PACKS * V * sizeof(T) / 4))
 layer_norm_fwd(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ y,
                float* __restrict__ mean, float* __restrict__ rstd, int rows, int n, float eps) {
     __shared__ float scratch[2][REDUCE_FLOATS];
@@ -53,7 +53,7 @@ layer_norm_fwd(const T* __restrict__ x, const T* __restrict__ weight, const T* _
 // Gradient of x, and with PARTS (1: weight, 2: weight and bias; needs PACKS > 0) the partial sums of the
 // parameters' gradients: row blockIdx.x * blockDim.y + threadIdx.y of [gridDim.x * blockDim.y, n].
 template <typename T, int V, int TPR, int PACKS, int PARTS>
-__global__ void __launch_bounds__(block_threads(TPR))
+__global__ void __launch_bounds__(block_threads(TPR), resident_blocks(TPR, PACKS * V * (sizeof(T) / 2 + PARTS)))
 layer_norm_bwd(const T* __restrict__ x, const T* __restrict__ weight, const T* __restrict__ dy,
                const float* __restrict__ mean, const float* __restrict__ rstd, T* __restrict__ dx,
                float* __restrict__ weight_parts, float* __restrict__ bias_parts, int rows, int n) {

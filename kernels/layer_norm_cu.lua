@@ -5,22 +5,24 @@ local M = {}
 local cpu = gpu.device.kind == "cpu"
 local ITEM = { float32 = 4, float16 = 2, bfloat16 = 2 }
 
--- Tuning, in elements of a row per thread: aimed at, and held in registers at most (in 4-byte registers).
-local FORWARD, BACKWARD, REGISTERS = 32, 16, 32
+-- Tuning per pass: elements of a row per thread that are aimed at, most threads per row, and most 4-byte registers
+-- that a thread holds of one tensor's row.
+local FORWARD = { elements = 32, threads = 1024, registers = 32 }
+local BACKWARD = { elements = 16, threads = 512, registers = 52 }
 -- Blocks of 256 threads per multiprocessor that share the rows in backward.
 local BLOCKS = 4
 
 -- How a row of n elements is worked on (see common/row.cuh): elements per access, threads per row, packs per thread
 -- (0 if the row does not fit in registers) and rows per block.
-local function row_shape(n, dtype, per_thread)
+local function row_shape(n, dtype, pass)
   local size = ITEM[dtype] or error("layer_norm_cu: no kernel for " .. dtype .. ", only float32, float16, bfloat16", 0)
   local v = 16 // size
   while n % v ~= 0 do v = v // 2 end
-  local most = cpu and 64 or 1024 -- few fibers: the cpu device pays for each thread at a barrier
+  local most = cpu and 64 or pass.threads -- few fibers: the cpu device pays for each thread at a barrier
   local threads = 1
-  while threads < most and (threads < math.min(32, n // v) or threads * per_thread < n) do threads = threads * 2 end
+  while threads < most and (threads < math.min(32, n // v) or threads * pass.elements < n) do threads = threads * 2 end
   local held = gpu.cdiv(n // v, threads)
-  if held * v * size > 4 * REGISTERS then held = 0 end
+  if held * v * size > 4 * (cpu and 64 or pass.registers) then held = 0 end
   return { v = v, threads = threads, held = held, rows = threads > 32 and 1 or 128 // threads, size = size }
 end
 
@@ -52,7 +54,7 @@ function M.layer_norm_backward(saved, dy)
   local dx = gpu.empty_like(x)
 
   -- Partial sums ride along where a thread can keep its columns' sums in registers too; else a second kernel makes them.
-  local ride = s.held > 0 and (cpu or s.held * s.v <= BACKWARD and (s.threads < 1024 or s.size == 2 and not bias))
+  local ride = s.held > 0 and (cpu or s.held * s.v * s.size <= 64)
   local grid, parts = gpu.cdiv(rows, s.rows), 0
   if ride then
     local workers = math.max(1, math.min(gpu.cdiv(rows, 4), gpu.device.processors * BLOCKS * math.max(1, 256 // s.threads)))

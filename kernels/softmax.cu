@@ -6,7 +6,7 @@
 
 // Any grid: blocks step over the rows. `top` and `inverse` [rows] (m and 1 / s) are kept for backward.
 template <typename T, int V, int TPR, int PACKS>
-__global__ void __launch_bounds__(block_threads(TPR))
+__global__ void __launch_bounds__(block_threads(TPR), resident_blocks(TPR, PACKS * V))
 softmax_fwd(const T* __restrict__ x, T* __restrict__ y, float* __restrict__ top, float* __restrict__ inverse, int rows,
             int n) {
     __shared__ float scratch[2][2 * REDUCE_FLOATS];
@@ -61,7 +61,7 @@ softmax_fwd(const T* __restrict__ x, T* __restrict__ y, float* __restrict__ top,
 
 // Any grid: blocks step over the rows.
 template <typename T, int V, int TPR, int PACKS>
-__global__ void __launch_bounds__(block_threads(TPR))
+__global__ void __launch_bounds__(block_threads(TPR), resident_blocks(TPR, PACKS * V * (4 + sizeof(T)) / 4))
 softmax_bwd(const T* __restrict__ x, const float* __restrict__ top, const float* __restrict__ inverse,
             const T* __restrict__ dy, T* __restrict__ dx, int rows, int n) {
     __shared__ float scratch[2][REDUCE_FLOATS];

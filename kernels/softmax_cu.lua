@@ -5,20 +5,21 @@ local M = {}
 local cpu = gpu.device.kind == "cpu"
 local ITEM = { float32 = 4, float16 = 2, bfloat16 = 2 }
 
--- Tuning, in elements of a row per thread: aimed at, and held in registers (as float) at most.
-local FORWARD, BACKWARD, HELD = 16, 16, 32
+-- Tuning per pass: elements of a row per thread that are aimed at, and the most that a thread holds in registers.
+local FORWARD = { elements = 16, held = 104 } -- exponentials as float
+local BACKWARD = { elements = 16, held = 36 } -- y as float and dy
 
 -- How a row of n elements is worked on (see common/row.cuh): elements per access, threads per row, packs per thread
 -- (0 if the row does not fit in registers) and rows per block.
-local function row_shape(n, dtype, per_thread)
+local function row_shape(n, dtype, pass)
   local size = ITEM[dtype] or error("softmax_cu: no kernel for " .. dtype .. ", only float32, float16, bfloat16", 0)
   local v = 16 // size
   while n % v ~= 0 do v = v // 2 end
-  local most = cpu and 64 or 1024 -- few fibers: the cpu device pays for each thread at a barrier
+  local most = cpu and 64 or 512 -- few fibers: the cpu device pays for each thread at a barrier
   local threads = 1
-  while threads < most and (threads < math.min(32, n // v) or threads * per_thread < n) do threads = threads * 2 end
+  while threads < most and (threads < math.min(32, n // v) or threads * pass.elements < n) do threads = threads * 2 end
   local held = gpu.cdiv(n // v, threads)
-  if held * v > (cpu and 64 or HELD) then held = 0 end
+  if held * v > (cpu and 64 or pass.held) then held = 0 end
   return { v = v, threads = threads, held = held, rows = threads > 32 and 1 or 128 // threads }
 end
 

@@ -42,6 +42,12 @@ struct Row {
 // Threads per block for a row of TPR threads; the launch code keeps to it.
 __host__ __device__ constexpr int block_threads(int tpr) { return tpr > 32 ? tpr : 128; }
 
+// Blocks per multiprocessor to compile for, if a thread holds `words` 4-byte values of its row: 64 registers a thread
+// do for up to 32 of them, else 128. Left alone, the compiler prefers spilling over a lower occupancy.
+__host__ __device__ constexpr int resident_blocks(int tpr, int words) {
+    return block_threads(tpr) > 512 ? 1 : (words > 32 ? 512 : 1024) / block_threads(tpr);
+}
+
 // Floats of shared memory that one reduction uses. Two reductions without a barrier between them need two
 // areas; a loop may alternate between two, since a thread is at most one reduction ahead of the others.
 constexpr int REDUCE_FLOATS = 32;
