@@ -6,7 +6,7 @@ local cpu = gpu.device.kind == "cpu"
 local ITEM = { float32 = 4, float16 = 2, bfloat16 = 2 }
 
 -- Tuning per pass: elements of a row per thread that are aimed at, and the most that a thread holds in registers.
-local FORWARD = { elements = 16, held = 104 } -- exponentials as float
+local FORWARD = { elements = 32, held = 104 } -- exponentials as float
 local BACKWARD = { elements = 16, held = 36 } -- y as float and dy
 
 -- How a row of n elements is worked on (see common/row.cuh): elements per access, threads per row, packs per thread

@@ -5,7 +5,7 @@ local M = {}
 local ITEM = { float32 = 4, float16 = 2, bfloat16 = 2 }
 
 -- Tuning: packs per thread and threads per block.
-local FORWARD, BACKWARD, BLOCK = 2, 1, 256
+local FORWARD, BACKWARD, BLOCK = 1, 1, 128
 
 local function launch(name, x, unroll)
   local size = ITEM[x.dtype] or error("swiglu_cu: no kernel for " .. x.dtype .. ", only float32, float16, bfloat16", 0)
