@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Class, Tolerance};
 
@@ -11,8 +11,15 @@ use super::{Class, Tolerance};
 pub struct Worst {
     /// Flat row-major index.
     pub index: usize,
+    #[serde(serialize_with = "number_or_name")]
     pub value: f64,
+    #[serde(serialize_with = "number_or_name")]
     pub truth: f64,
+}
+
+/// JSON has no NaN and no infinities: they are written as `"nan"`, `"inf"`, `"-inf"`.
+fn number_or_name<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.collect_str(&value.to_string().to_lowercase()) }
 }
 
 /// Why a tensor does not pass.
@@ -75,16 +82,12 @@ impl fmt::Display for TensorGrade {
         };
         match fault {
             Fault::Class { count, expected, got } => {
-                write!(f, "{count} of {} elements have the wrong class (first: {got}, not {expected})", self.count)?;
+                write!(f, "{count} of {} elements have the wrong class (first: {got}, not {expected})", self.count)
             }
-            Fault::Exact { count } => write!(f, "{count} of {} elements differ", self.count)?,
-            Fault::MaxError => write!(f, "max error {:.3e} over {:.3e}", self.max_err, self.max_bound)?,
-            Fault::RmsError => write!(f, "rms error {:.3e} over {:.3e}", self.rms_err, self.rms_bound)?,
-            Fault::Bias => write!(f, "mean error {:+.3e} over {:.3e}", self.bias, self.bias_bound)?,
-        }
-        match self.worst {
-            Some(worst) => write!(f, "; at [{}] got {:e}, truth {:e}", worst.index, worst.value, worst.truth),
-            None => Ok(()),
+            Fault::Exact { count } => write!(f, "{count} of {} elements differ", self.count),
+            Fault::MaxError => write!(f, "max error {:.3e} over {:.3e}", self.max_err, self.max_bound),
+            Fault::RmsError => write!(f, "rms error {:.3e} over {:.3e}", self.rms_err, self.rms_bound),
+            Fault::Bias => write!(f, "mean error {:+.3e} over {:.3e}", self.bias, self.bias_bound),
         }
     }
 }

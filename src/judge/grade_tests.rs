@@ -1,5 +1,8 @@
 use super::*;
-use crate::model::DType;
+
+const F32: Tolerance = Tolerance { honest_factor: 2.0, floor: 2e-5 };
+const F16: Tolerance = Tolerance { honest_factor: 2.0, floor: 1e-3 };
+const BF16: Tolerance = Tolerance { honest_factor: 2.0, floor: 2e-2 };
 
 /// A wavy tensor, and the same rounded to bf16 as an honest evaluation would leave it.
 fn wave(n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -9,7 +12,7 @@ fn wave(n: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn bf16_grade(value: &[f64], truth: &[f64], honest: &[f64]) -> TensorGrade {
-    grade(value, truth, truth, honest, Tolerance::default_for(DType::BF16), false)
+    grade(value, truth, truth, honest, BF16, false)
 }
 
 #[test]
@@ -49,7 +52,7 @@ fn trivially_wrong_answers_fail_at_every_scale() {
 #[test]
 fn every_class_must_match_at_its_index() {
     let special = [0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
-    let tolerance = Tolerance::default_for(DType::F32);
+    let tolerance = F32;
     assert!(grade(&special, &special, &special, &special, tolerance, false).passed());
     for i in 0..special.len() {
         for other in special {
@@ -64,7 +67,7 @@ fn every_class_must_match_at_its_index() {
 #[test]
 fn an_overflow_of_the_output_type_is_an_infinity_there() {
     let (truth, expected) = ([70000.0], [f64::INFINITY]);
-    let tolerance = Tolerance::default_for(DType::F16);
+    let tolerance = F16;
     assert!(grade(&[f64::INFINITY], &truth, &expected, &expected, tolerance, false).passed());
     assert!(!grade(&[65504.0], &truth, &expected, &expected, tolerance, false).passed());
 }
@@ -72,7 +75,7 @@ fn an_overflow_of_the_output_type_is_an_infinity_there() {
 #[test]
 fn integers_are_exact() {
     let truth = [1.0, 2.0, 3.0];
-    let tolerance = Tolerance::default_for(DType::I64);
+    let tolerance = F32;
     assert!(grade(&truth, &truth, &truth, &truth, tolerance, true).passed());
     let result = grade(&[1.0, 2.0, 4.0], &truth, &truth, &truth, tolerance, true);
     assert_eq!(result.fault, Some(Fault::Exact { count: 1 }));
@@ -81,7 +84,7 @@ fn integers_are_exact() {
 
 #[test]
 fn a_zero_truth_asks_for_zero() {
-    let tolerance = Tolerance::default_for(DType::BF16);
+    let tolerance = BF16;
     assert!(grade(&[0.0; 4], &[0.0; 4], &[0.0; 4], &[0.0; 4], tolerance, false).passed());
     assert!(!grade(&[0.0, 1e-30, 0.0, 0.0], &[0.0; 4], &[0.0; 4], &[0.0; 4], tolerance, false).passed());
 }

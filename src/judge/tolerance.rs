@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::DType;
-
-/// Bounds for one tensor: `max|err| <= max(honest_factor * honest, floor * scale)` with `scale = max|truth|`,
+/// Bounds for one tensor (the table is `scripts/tolerances.lua`): `max|err| <= max(honest_factor * honest, floor * scale)` with `scale = max|truth|`,
 /// never clamped up to 1 (an absolute floor would pass an all-zero softmax). The same two numbers bound the
 /// root-mean-square error by the root mean square of truth; the signed mean error gets a part of that.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,18 +15,6 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// The default for a tensor whose least precise float input or own dtype is `dtype`.
-    pub fn default_for(dtype: DType) -> Self {
-        let floor = match dtype {
-            DType::F64 => 1e-10,
-            DType::F32 => 2e-5,
-            DType::F16 => 1e-3,
-            DType::BF16 => 2e-2,
-            DType::I64 | DType::I32 | DType::I8 | DType::Bool => 0.0,
-        };
-        Self { honest_factor: 2.0, floor }
-    }
-
     /// The bound on one norm of the error, given that norm of the honest error and of truth. Where twice the honest
     /// error reaches half of truth itself a wrong answer could hide behind it, so only the floor counts there.
     pub(super) fn bound(&self, honest: f64, truth: f64) -> f64 {

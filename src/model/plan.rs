@@ -22,6 +22,8 @@ pub struct Plan {
 pub struct Module {
     /// Path of the `.cu` file.
     pub source: PathBuf,
+    /// Files that the source includes, other than the device's own headers; absolute.
+    pub headers: Vec<PathBuf>,
     pub options: Vec<String>,
     /// Cache key: hash of content, included headers, options, kernels, compiler and device kind.
     pub key: String,
