@@ -1,0 +1,103 @@
+//! Tensors from nothing.
+
+use crate::model::DType;
+use crate::truth::element::{Compute, Element, with_any, with_float, with_int};
+use crate::truth::error::{Error, Result};
+use crate::truth::kernel::fill;
+use crate::truth::number::Number;
+use crate::truth::ops::binary::number;
+use crate::truth::storage::Storage;
+use crate::truth::tensor::Tensor;
+
+impl Tensor {
+    /// Every element 0.
+    pub fn zeros(shape: &[usize], dtype: DType) -> Result<Self> {
+        Ok(Self::new(Storage::zeroed("zeros", dtype, shape)?, shape.to_vec()))
+    }
+
+    /// Every element 1.
+    pub fn ones(shape: &[usize], dtype: DType) -> Result<Self> {
+        Self::full(shape, 1i64, Some(dtype))
+    }
+
+    /// Every element `value`; without a dtype, float32, int64 or bool by the value.
+    pub fn full(shape: &[usize], value: impl Into<Number>, dtype: Option<DType>) -> Result<Self> {
+        let value = value.into();
+        with_any!(dtype.unwrap_or(value.dtype()), T => {
+            let value = T::store(number::<T>(value));
+            fill::<T>("full", shape, |_, out| out.fill(value))
+        })
+    }
+
+    /// The identity matrix, cut or padded to `rows` × `columns`.
+    pub fn eye(rows: usize, columns: usize, dtype: DType) -> Result<Self> {
+        let mut y = Self::zeros(&[rows, columns], dtype)?;
+        with_any!(dtype, T => {
+            let one = T::store(<T as Element>::Compute::from_i64(1));
+            let out = y.make_mut()?.slice_mut::<T>();
+            out.iter_mut().step_by(columns + 1).take(rows.min(columns)).for_each(|x| *x = one);
+        });
+        Ok(y)
+    }
+
+    /// `start, start + step, …` below (above, for a negative step) `end`; without a dtype, int64 if all three numbers
+    /// are integers, else float32.
+    pub fn arange(
+        start: impl Into<Number>,
+        end: impl Into<Number>,
+        step: impl Into<Number>,
+        dtype: Option<DType>,
+    ) -> Result<Self> {
+        let (start, end, step) = (start.into(), end.into(), step.into());
+        let fault = |why: &str| {
+            let (start, end, step) = (start.as_f64(), end.as_f64(), step.as_f64());
+            Error::misuse("arange", format!("from {start} to {end} by {step}: {why}"))
+        };
+        let whole = [start, end, step].iter().all(|number| !matches!(number, Number::Float(_)));
+        let count = (end.as_f64() - start.as_f64()) / step.as_f64();
+        if !count.is_finite() || step.as_f64() == 0.0 {
+            return Err(fault("expected finite bounds and a step other than 0"));
+        }
+        if count < 0.0 {
+            return Err(fault("the step leads away from the end"));
+        }
+        let dtype = dtype.unwrap_or(if whole { DType::I64 } else { DType::F32 });
+        let shape = [count.ceil() as usize];
+        if whole {
+            let (start, step) = (start.as_i64(), step.as_i64());
+            return with_any!(dtype, T => fill::<T>("arange", &shape, |first, out| {
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = T::store(<T as Element>::Compute::from_i64(start.wrapping_add((first + i) as i64 * step)));
+                }
+            }));
+        }
+        let (start, step) = (start.as_f64(), step.as_f64());
+        with_any!(dtype, T => fill::<T>("arange", &shape, |first, out| {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = T::store(<T as Element>::Compute::from_f64(start + (first + i) as f64 * step));
+            }
+        }))
+    }
+
+    /// `steps` values from `start` to `end`, both included, evenly spaced.
+    pub fn linspace(start: f64, end: f64, steps: usize, dtype: DType) -> Result<Self> {
+        let gap = (end - start) / (steps.max(2) - 1) as f64;
+        // Counted from the nearer end, as PyTorch does, so that both ends are exact.
+        let value = |i: usize| {
+            if i < steps / 2 || steps == 1 { start + gap * i as f64 } else { end - gap * (steps - 1 - i) as f64 }
+        };
+        if dtype.is_float() {
+            with_float!(dtype, T => fill::<T>("linspace", &[steps], |first, out| {
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = T::store(<T as Element>::Compute::from_f64(value(first + i)));
+                }
+            }))
+        } else {
+            with_int!(dtype, T => fill::<T>("linspace", &[steps], |first, out| {
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = T::store(value(first + i) as i64);
+                }
+            }))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Sums and the moments built on them. An empty list of dims means all dims, as in PyTorch.
+
+use super::shape::{normalize_dims, reduced_shape};
+use crate::model::DType;
+use crate::truth::element::{Compute, Element};
+use crate::truth::error::{Error, Result};
+use crate::truth::kernel::fold;
+use crate::truth::tape::record;
+use crate::truth::tensor::Tensor;
+
+/// Folds the given (sorted) dims of a tensor of element type `T`, keeping them with extent 1.
+pub(super) fn fold_dims<T: Element>(
+    op: &'static str,
+    x: &Tensor,
+    dims: &[usize],
+    init: T,
+    combine: impl Fn(T, T) -> T + Sync + Copy,
+) -> Result<Tensor> {
+    let mut current = x.detach();
+    for run in dims.chunk_by(|a, b| a + 1 == *b).rev() {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let mut shape = current.shape().to_vec();
+        let outer = shape[..first].iter().product();
+        let len = shape[first..=last].iter().product();
+        let inner = shape[last + 1..].iter().product();
+        shape[first..=last].fill(1);
+        let storage = fold(op, current.slice::<T>(), [outer, len, inner], &shape, init, combine)?;
+        current = Tensor::new(storage, shape);
+    }
+    Ok(current)
+}
+
+/// Sum over (sorted) dims that are kept, without the tape; half types round once.
+pub(super) fn sum_kept(op: &'static str, x: &Tensor, dims: &[usize]) -> Result<Tensor> {
+    match x.dtype() {
+        DType::F64 => fold_dims::<f64>(op, x, dims, 0.0, f64::plus),
+        DType::F32 => fold_dims::<f32>(op, x, dims, 0.0, f32::plus),
+        dtype @ (DType::F16 | DType::BF16) => {
+            fold_dims::<f32>(op, &x.detach().to_dtype(DType::F32)?, dims, 0.0, f32::plus)?.to_dtype(dtype)
+        }
+        _ => fold_dims::<i64>(op, &x.to_dtype(DType::I64)?, dims, 0, i64::plus),
+    }
+}
+
+impl Tensor {
+    /// Sum over dims; integers and bool sum to int64.
+    pub fn sum(&self, dims: &[isize], keepdim: bool) -> Result<Self> {
+        let dims = normalize_dims("sum", dims, self.ndim())?;
+        let kept = sum_kept("sum", self, &dims)?;
+        let kept_shape = kept.shape().to_vec();
+        let y = kept.with_shape(reduced_shape(&kept_shape, &dims, keepdim));
+        Ok(record("sum", &[self], y, |_| {
+            let shape = self.shape().to_vec();
+            move |g: Self, sink| sink.add(0, g.with_shape(kept_shape).broadcast_to(&shape)?)
+        }))
+    }
+
+    /// Mean over dims; floats only.
+    pub fn mean(&self, dims: &[isize], keepdim: bool) -> Result<Self> {
+        self.refuse_integers("mean")?;
+        self.in_compute_dtype(|x| {
+            let sum = x.sum(dims, keepdim)?;
+            let count = x.numel() as f64 / sum.numel() as f64;
+            sum.div(if x.numel() == 0 { 0.0 } else { count })
+        })
+    }
+
+    /// Sums a gradient of a broadcast operand back to the operand's shape.
+    pub(crate) fn sum_to(&self, shape: &[usize]) -> Result<Self> {
+        if self.shape() == shape {
+            return Ok(self.clone());
+        }
+        let lead = self.ndim() - shape.len();
+        let grown = |dim: usize| dim < lead || shape[dim - lead] == 1 && self.shape()[dim] != 1;
+        let dims: Vec<usize> = (0..self.ndim()).filter(|&dim| grown(dim)).collect();
+        Ok(sum_kept("sum", self, &dims)?.with_shape(shape.to_vec()))
+    }
+
+    /// Variance over dims: squared deviations over `n - correction` (PyTorch's default correction is 1).
+    pub fn var(&self, dims: &[isize], correction: f64, keepdim: bool) -> Result<Self> {
+        self.refuse_integers("var")?;
+        self.in_compute_dtype(|x| {
+            let kept = normalize_dims("var", dims, x.ndim())?;
+            let data = x.detach();
+            let deviation = data.sub(&data.mean(dims, true)?)?;
+            let count: usize = kept.iter().map(|&dim| x.shape()[dim]).product();
+            let freedom = (count as f64 - correction).max(0.0);
+            let total = deviation.square()?.sum(dims, true)?.div(freedom)?;
+            let kept_shape = total.shape().to_vec();
+            let y = total.with_shape(reduced_shape(&kept_shape, &kept, keepdim));
+            Ok(record("var", &[x], y, |_| {
+                move |g: Self, sink| sink.add(0, deviation.mul(&g.with_shape(kept_shape).mul(2.0 / freedom)?)?)
+            }))
+        })
+    }
+
+    /// Standard deviation over dims; its gradient is 0 where it is 0.
+    pub fn std(&self, dims: &[isize], correction: f64, keepdim: bool) -> Result<Self> {
+        self.in_compute_dtype(|x| x.var(dims, correction, keepdim)?.sqrt_with_zero_gradient_at_zero())
+    }
+
+    /// The `p`-norm of each group of elements over dims (`torch.linalg.vector_norm`); gradient 0 at norm 0.
+    pub fn norm(&self, p: f64, dims: &[isize], keepdim: bool) -> Result<Self> {
+        self.refuse_integers("norm")?;
+        self.in_compute_dtype(|x| {
+            if p == 2.0 {
+                x.square()?.sum(dims, keepdim)?.sqrt_with_zero_gradient_at_zero()
+            } else if p == f64::INFINITY {
+                x.abs()?.amax(dims, keepdim)
+            } else if p == f64::NEG_INFINITY {
+                x.abs()?.amin(dims, keepdim)
+            } else if p == 0.0 {
+                x.ne(0.0)?.to_dtype(x.dtype())?.sum(dims, keepdim)
+            } else if p == 1.0 {
+                x.abs()?.sum(dims, keepdim)
+            } else {
+                x.abs()?.pow(p)?.sum(dims, keepdim)?.pow(1.0 / p)
+            }
+        })
+    }
+
+    fn sqrt_with_zero_gradient_at_zero(&self) -> Result<Self> {
+        let y = self.detach().sqrt()?;
+        Ok(record("sqrt", &[self], y, |y| {
+            let y = y.clone();
+            move |g: Self, sink| sink.add(0, g.div(&y.mul(2.0)?)?.masked_fill(&y.eq(0.0)?, 0.0)?)
+        }))
+    }
+
+    /// Whether any element over dims is non-zero.
+    pub fn any(&self, dims: &[isize], keepdim: bool) -> Result<Self> {
+        self.fold_bool("any", dims, keepdim, 0, |a, b| a | b)
+    }
+
+    /// Whether all elements over dims are non-zero.
+    pub fn all(&self, dims: &[isize], keepdim: bool) -> Result<Self> {
+        self.fold_bool("all", dims, keepdim, 1, |a, b| a & b)
+    }
+
+    fn fold_bool(
+        &self,
+        op: &'static str,
+        dims: &[isize],
+        keepdim: bool,
+        init: u8,
+        combine: impl Fn(u8, u8) -> u8 + Sync + Copy,
+    ) -> Result<Self> {
+        let dims = normalize_dims(op, dims, self.ndim())?;
+        let kept = fold_dims::<u8>(op, &self.to_dtype(DType::Bool)?, &dims, init, combine)?;
+        let shape = reduced_shape(kept.shape(), &dims, keepdim);
+        Ok(kept.with_shape(shape))
+    }
+
+    pub(super) fn refuse_integers(&self, op: &'static str) -> Result<()> {
+        if self.dtype().is_float() {
+            return Ok(());
+        }
+        Err(Error::misuse(op, format!("expected floats, got {}; convert with to(\"float32\")", self.describe())))
+    }
+
+    /// Adds `other` (same shape and dtype) in place where the storage is not shared.
+    pub(crate) fn accumulate(&mut self, other: &Self) -> Result<()> {
+        *self = self.add(other)?;
+        Ok(())
+    }
+}
