@@ -1,0 +1,53 @@
+-- Plain-text tables and numbers for people.
+local M = {}
+
+-- Lines of left-aligned columns, two blanks apart; the last column is as long as it likes.
+function M.columns(rows)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, utf8.len(cell) or #cell) end
+  end
+  local lines = {}
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do
+      local pad = i < #row and (" "):rep(widths[i] - (utf8.len(cell) or #cell)) or ""
+      cells[i] = cell .. pad
+    end
+    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
+  end
+  return lines
+end
+
+-- 1536 -> "1.5 KiB".
+function M.bytes(n)
+  local units = { "B", "KiB", "MiB", "GiB", "TiB" }
+  local i = 1
+  while n >= 1024 and i < #units do n, i = n / 1024, i + 1 end
+  return i == 1 and ("%d B"):format(n) or ("%.1f %s"):format(n, units[i])
+end
+
+-- 2500000 -> "2.50 M".
+function M.count(n)
+  local units = { "", " k", " M", " G", " T" }
+  local i = 1
+  while n >= 1000 and i < #units do n, i = n / 1000, i + 1 end
+  return i == 1 and ("%d"):format(n) or ("%.2f%s"):format(n, units[i])
+end
+
+-- A scalar as case texts spell it.
+function M.scalar(value)
+  if value == nil or value == popcorn.null then return "None" end
+  if value == true then return "True" end
+  if value == false then return "False" end
+  if type(value) == "string" then return ("%q"):format(value) end
+  return ("%.17g"):format(value) == tostring(value) and tostring(value) or ("%g"):format(value)
+end
+
+-- One parameter as a signature shows it: `bias?: float[hidden]`, `eps = 1e-06`.
+function M.param(param)
+  if param.kind == "scalar" then return ("%s = %s"):format(param.name, M.scalar(param.default)) end
+  return ("%s%s: %s"):format(param.name, param.optional and "?" or "", param.type)
+end
+
+return M
