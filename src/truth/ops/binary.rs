@@ -172,7 +172,11 @@ impl Tensor {
 
     /// Division rounded towards zero; not differentiable.
     pub fn trunc_divide(&self, other: impl Into<Operand>) -> Result<Self> {
-        let pair = Pair::promote("div", self.into(), other.into(), false)?;
+        Self::trunc_divide_operands(self.into(), other.into())
+    }
+
+    pub(crate) fn trunc_divide_operands(a: Operand, b: Operand) -> Result<Self> {
+        let pair = Pair::promote("div", a, b, false)?;
         if pair.dtype.is_float() {
             return with_float!(pair.dtype, T => pair.run::<T, T>("div", |a, b| (a / b).trunc()));
         }
