@@ -57,7 +57,8 @@ pub(super) fn raise(lua: &Lua, error: &Error) -> mlua::Error {
     let place = (1..8).find_map(|level| {
         let frame = lua.inspect_stack(level, |frame| {
             let source = frame.source();
-            let name = source.short_src.map(|name| name.into_owned());
+            // mlua runs helper chunks of its own between a script and an `__index`.
+            let name = source.short_src.map(|name| name.into_owned()).filter(|name| !name.starts_with("__mlua"));
             frame.current_line().zip(name)
         })?;
         frame.map(|(line, name)| format!("{name}:{line}: "))

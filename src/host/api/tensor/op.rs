@@ -13,6 +13,7 @@ pub(super) struct Op {
     /// LuaCATS parameters, `name: type` or `name?: type`, separated by `, `; then ` -> type` unless one Tensor is returned.
     /// A first parameter `self` makes the op a method too.
     pub(super) signature: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the stub is rendered by its test"))]
     pub(super) doc: &'static str,
     pub(super) call: fn(&mut Args) -> Result<Returned>,
 }
