@@ -8,7 +8,7 @@ return {
   },
   returns = { "float[..., hidden]" },
 
-  reference = function(a, b) return (a:upcast():gelu("tanh") * b:upcast()):to(a.dtype) end,
+  reference = function(a, b) return (a:upcast():gelu({ approximate = "tanh" }) * b:upcast()):to(a.dtype) end,
 
   bytes = function(c) return 3 * c.bytes.a, 5 * c.bytes.a end,
   flops = function(c) return 9 * c.numel.a, 18 * c.numel.a end,

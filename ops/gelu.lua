@@ -8,7 +8,7 @@ return {
   },
   returns = { "float[..., hidden]" },
 
-  reference = function(x, approximate) return x:upcast():gelu(approximate):to(x.dtype) end,
+  reference = function(x, approximate) return x:upcast():gelu({ approximate = approximate }):to(x.dtype) end,
 
   bytes = function(c) return 2 * c.bytes.x, 3 * c.bytes.x end,
   flops = function(c) return 8 * c.numel.x, 16 * c.numel.x end,

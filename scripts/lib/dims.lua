@@ -62,6 +62,20 @@ M.leading = {
   { 2, 3 }, { 3, 5 }, { 2, 128 }, { 4, 33 }, { 8, 512 }, { 8, 4096 },
 }
 
+-- What each dim is in a model of eight billion parameters at work; `leading` is the product of the leading extents.
+M.production = {
+  leading = 4096, batch = 8, seq = 4096, tokens = 4096, total = 4096, heads = 32, q_heads = 32, kv_heads = 8,
+  head_dim = 128, key_dim = 128, value_dim = 128, half = 64, hidden = 4096, normalized_shape = 4096, channels = 4096,
+  out_features = 4096, intermediate = 14336, vocab = 128256, embedding_dim = 4096, experts = 8, rows = 4096, cols = 4096,
+  inner = 4096, response = 1023,
+}
+
+-- Dims that a shape is about: production sizes of these matter more than those of the others.
+M.weight = { vocab = 2 }
+
+-- Dims that may well be equal; any other two had better differ, so that swapping them shows.
+M.tied = { cos_batch = "batch" }
+
 function M.pool(name)
   return rawget(M.pools, name) or M.other
 end

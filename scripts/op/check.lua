@@ -37,10 +37,12 @@ local function check_golden(op, path)
   local results = {}
   for k, golden in ipairs(popcorn.json.decode(metadata.cases)) do
     local case = op:case(golden.config)
+    -- The text form is a contract too.
+    if case.text ~= golden.case then error(("%s: '%s' reads back as '%s'"):format(path, golden.case, case.text), 0) end
     local inputs, cotangents = {}, {}
     local prefix = (k - 1) .. "."
     for name, tensor in pairs(tensors) do
-      local input = name:match("^" .. k - 1 .. "%.in%.(.+)$")
+      local input = name:match("^" .. (k - 1) .. "%.in%.(.+)$")
       if input then inputs[input] = tensor end
     end
     local outputs = op:signature(case).outputs
@@ -50,7 +52,8 @@ local function check_golden(op, path)
       local want = tensors[prefix .. "out." .. (i - 1)]
       results[#results + 1] = result(op, case, "output " .. i, want and error_of(output, want) or math.huge, GOLDEN_BOUND)
     end
-    for name, wanted in pairs(golden.grads) do
+    for _, param in ipairs(op.params) do
+      local name, wanted = param.name, golden.grads[param.name]
       local mine, want = got.grads[name], tensors[prefix .. "grad." .. name]
       local err = 0
       if wanted then
@@ -58,7 +61,7 @@ local function check_golden(op, path)
       elseif mine then
         err = math.huge
       end
-      results[#results + 1] = result(op, case, "grad " .. name, err, GOLDEN_BOUND)
+      if wanted ~= nil then results[#results + 1] = result(op, case, "grad " .. name, err, GOLDEN_BOUND) end
     end
   end
   return results

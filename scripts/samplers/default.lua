@@ -3,7 +3,7 @@
 --
 -- Many points of the op's grid are proposed; those that the device cannot hold, or run in good time, are dropped. Each
 -- case then takes a target size between the smallest and the largest that is left, and picks the proposal that is
--- nearest, prefers extents no earlier case has, and is in turn round (production-like) and odd (off every tile border).
+-- nearest, prefers extents no earlier case has, and is in turn close to production shapes and off every tile border.
 -- Dtypes, arguments and optional tensors take turns, so that few cases meet all of them.
 local dims = require "scripts.lib.dims"
 
@@ -32,8 +32,6 @@ local function hash(i, axis)
   return (h ~ (h >> 15)) >> 1
 end
 
-local function pick(list, i, axis) return list[hash(i, axis) % #list + 1] end
-
 -- 1/2, 1/4, 3/4, 1/8, …
 local function van_der_corput(i)
   local value, step = 0, 0.5
@@ -48,38 +46,88 @@ local function turn(list, i, axis)
   return list[(i + axis * (i // #list)) % #list + 1]
 end
 
+-- Points of the grid: all of them if they are few, else a fixed scatter.
+local function points_of(op)
+  local axes, total = {}, 1
+  for i, name in ipairs(op.dims) do axes[i] = { name = name, pool = dims.pool(name) } end
+  if op.has_batch then axes[#axes + 1] = { pool = dims.leading } end
+  for _, axis in ipairs(axes) do total = total * #axis.pool end
+  local points = {}
+  for i = 1, math.min(total, PROPOSALS) do
+    local point, rest = { dims = {}, batch = {} }, i - 1
+    for k, axis in ipairs(axes) do
+      local index = total <= PROPOSALS and rest % #axis.pool or hash(i, k) % #axis.pool
+      rest = rest // #axis.pool
+      if axis.name then point.dims[axis.name] = axis.pool[index + 1] else point.batch = axis.pool[index + 1] end
+    end
+    dims.repair(point.dims)
+    points[i] = point
+  end
+  return points
+end
+
+-- The points that the op and the device can take, each with its size: log2 of all its elements.
 local function proposals(op, device)
   local limits = LIMITS[device.kind] or error(("no limits for device '%s'"):format(device.kind))
   local found, seen = {}, {}
-  for i = 1, PROPOSALS do
-    local point = { dims = {}, batch = op.has_batch and pick(dims.leading, i, 0) or {} }
-    for axis, name in ipairs(op.dims) do point.dims[name] = pick(dims.pool(name), i, axis) end
-    dims.repair(point.dims)
+  for _, point in ipairs(points_of(op)) do
     local case = op:try_case { dims = point.dims, batch = point.batch, dtype = "float32" }
-    if case and not seen[case.id] then
+    local size = case and not seen[case.id] and op:size(case)
+    if size and size.total > 0
+      and size.largest <= limits.elements
+      and size.total <= limits.total
+      and size.total * 4 * COPIES <= device.memory_bytes
+      and op:flops(case) <= limits.flops
+    then
       seen[case.id] = true
-      local size = op:size(case)
-      local fits = size.largest <= limits.elements
-        and size.total <= limits.total
-        and op:flops(case) <= limits.flops
-        and size.total * 4 * COPIES <= device.memory_bytes
-      if fits and size.total > 0 then
-        point.size = math.log(size.total, 2)
-        found[#found + 1] = point
-      end
+      point.size = math.log(size.total, 2)
+      found[#found + 1] = point
     end
   end
   return found
 end
 
--- How far from round (or from odd) the extents are, 0 to 1.
-local function mismatch(point, odd)
-  local count, wrong = 0, 0
+local function leading(point)
+  local rows = 1
+  for _, extent in ipairs(point.batch) do rows = rows * extent end
+  return rows
+end
+
+-- For odd cases: the share of extents that are multiples of 8.
+local function evenness(point)
+  local count, even = 0, 0
   for _, extent in pairs(point.dims) do
     count = count + 1
-    if (extent % 8 ~= 0) ~= odd then wrong = wrong + 1 end
+    if extent % 8 == 0 then even = even + 1 end
   end
-  return count == 0 and 0 or wrong / count
+  return even / math.max(count, 1)
+end
+
+-- For round cases: how far the extents are from production, in powers of 16 on average.
+local function remoteness(point, op)
+  local count, distance = 0, 0
+  local function add(name, extent)
+    local anchor = dims.production[name]
+    if anchor then
+      local weight = dims.weight[name] or 1
+      count = count + weight
+      distance = distance + weight * math.abs(math.log(math.max(extent, 1) / anchor, 16))
+    end
+  end
+  for name, extent in pairs(point.dims) do add(name, extent) end
+  if op.has_batch then add("leading", leading(point)) end
+  return distance / math.max(count, 1)
+end
+
+-- Pairs of dims with the same extent: a kernel that mixes them up would pass.
+local function ties(point)
+  local count = 0
+  for a, x in pairs(point.dims) do
+    for b, y in pairs(point.dims) do
+      if a < b and x == y and dims.tied[a] ~= b and dims.tied[b] ~= a then count = count + 1 end
+    end
+  end
+  return count
 end
 
 local function reuse(point, used)
@@ -109,7 +157,10 @@ return function(op, n, device)
     local target = low + share * (high - low)
     local best, best_score = nil, math.huge
     for k, point in ipairs(points) do
-      local score = math.abs(point.size - target) + mismatch(point, i % 2 == 1) + reuse(point, used) / 2
+      local shape = i % 2 == 1 and evenness(point) or remoteness(point, op)
+      -- Within a factor of about 1.4 of its target, a size is as good as any.
+      local distance = math.max(math.abs(point.size - target) - 0.5, 0)
+      local score = distance + shape + (reuse(point, used) + ties(point)) / 2
       if not taken[k] and score < best_score then best, best_score = k, score end
     end
     if not best then break end
