@@ -71,7 +71,7 @@ M.production = {
 }
 
 -- Dims that a shape is about: production sizes of these matter more than those of the others.
-M.weight = { vocab = 2 }
+M.weight = { vocab = 4, hidden = 4, normalized_shape = 4, channels = 4, head_dim = 4, embedding_dim = 4 }
 
 -- Dims that may well be equal; any other two had better differ, so that swapping them shows.
 M.tied = { cos_batch = "batch" }

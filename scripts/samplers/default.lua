@@ -103,7 +103,7 @@ local function evenness(point)
   return even / math.max(count, 1)
 end
 
--- For round cases: how far the extents are from production, in powers of 16 on average.
+-- For round cases: how far the extents are from production, as a mean square of powers of 16.
 local function remoteness(point, op)
   local count, distance = 0, 0
   local function add(name, extent)
@@ -111,7 +111,7 @@ local function remoteness(point, op)
     if anchor then
       local weight = dims.weight[name] or 1
       count = count + weight
-      distance = distance + weight * math.abs(math.log(math.max(extent, 1) / anchor, 16))
+      distance = distance + weight * math.log(math.max(extent, 1) / anchor, 16) ^ 2
     end
   end
   for name, extent in pairs(point.dims) do add(name, extent) end
