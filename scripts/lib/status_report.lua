@@ -36,9 +36,9 @@ function M.show(groups, problems, args)
     local best = group.best
     popcorn.out(("%s  %s, sample %s, %s, %s"):format(
       popcorn.report.style(group.op, "bold"), group.device, group.sample,
-      group.grad and "forward and backward" or "forward only", text.count(group.reps, "rep")))
+      group.grad and "forward and backward" or "forward only", text.plural(group.reps, "rep")))
     popcorn.out(("  %s, %d kept, %s since the last keep, best kept %s"):format(
-      text.count(group.experiments, "experiment"), group.kept, text.count(group.revert_streak, "revert"),
+      text.plural(group.experiments, "experiment"), group.kept, text.plural(group.revert_streak, "revert"),
       best and ("%.3f ms (%s)"):format(best.total_ms, best.tag ~= nil and best.tag ~= "" and best.tag or best.ts) or "-"))
     if #group.recent > 0 then
       popcorn.out(recent(group.recent))

@@ -19,7 +19,12 @@ pub fn encode(lua: &Lua, value: &Value) -> Result<String, HostError> {
 /// Decodes JSON text. Lists carry a mark, so that an empty one stays a list; `null` becomes `popcorn.null`.
 pub fn decode(lua: &Lua, text: &str) -> Result<Value, HostError> {
     let json: Json = serde_json::from_str(text).map_err(|e| HostError::script(format!("not JSON: {e}")))?;
-    Ok(lua.to_value(&json)?)
+    decode_value(lua, &json)
+}
+
+/// As [`decode`], for JSON that is parsed already.
+pub fn decode_value(lua: &Lua, json: &Json) -> Result<Value, HostError> {
+    Ok(lua.to_value(json)?)
 }
 
 struct Encoder {

@@ -1,10 +1,10 @@
 //! The trusted Lua VM: loader, strict conversion, op definitions and the `popcorn` API (`api/`, one file per Lua module).
 
+pub mod api;
 pub mod convert;
 pub mod json;
 pub mod op;
 
-mod api;
 mod deadline;
 mod error;
 mod loader;

@@ -43,8 +43,6 @@ struct Shared {
     settings: Settings,
 }
 
-/// Name in the registry of the unsealed API table, `{ popcorn = …, tensor = … }`.
-const API: &str = "popcorn api";
 /// Name in the registry of the prelude's function that seals a table.
 const SEALED: &str = "popcorn sealed";
 
@@ -59,9 +57,7 @@ impl Host {
         let host = Self { lua: lua.clone(), shared: Rc::new(Shared { loader, deadline, settings }) };
         lua.set_app_data(host.shared.clone());
 
-        let api = lua.create_table()?;
         let popcorn = lua.create_table()?;
-        api.set("popcorn", &popcorn)?;
         for install in INSTALLERS {
             install(&lua, &popcorn)?;
         }
@@ -74,7 +70,6 @@ impl Host {
         }
         let globals = lua.globals();
         globals.set("popcorn", sealed.call::<Value>(("popcorn", popcorn))?)?;
-        lua.set_named_registry_value(API, api)?;
         seal_globals.call::<()>(())?;
         Ok(host)
     }
@@ -125,6 +120,11 @@ impl Host {
     /// the message of an overrun.
     pub fn with_deadline<T>(&self, what: &str, next_step: &str, body: impl FnOnce() -> T) -> T {
         self.shared.deadline.run(self.shared.settings.reference_limit, what, next_step, body)
+    }
+
+    /// Fails if a budget has run out: for code that catches errors of Lua.
+    pub(super) fn check_deadline(&self) -> Result<(), HostError> {
+        self.shared.deadline.overrun().map_or(Ok(()), |late| Err(HostError::script(late)))
     }
 
     /// A read-only view of `fields` in which an unknown name raises, with the nearest known one.

@@ -11,22 +11,26 @@ pub(crate) trait Element: Pod + Send + Sync {
     /// What one op computes in before its result is rounded to `Self`: f64 for f64, f32 for the other floats (as
     /// PyTorch's `opmath_type`), i64 for integers and bool (its low bits are the narrower wrap-around).
     type Compute: Compute;
-    /// Where a search for the largest (smallest) element starts: the infinities of a float.
-    const LEAST: Self;
-    const MOST: Self;
     fn load(self) -> Self::Compute;
     fn store(value: Self::Compute) -> Self;
 }
 
-/// f64, f32 or i64.
-pub(crate) trait Compute: Pod + PartialOrd + Send + Sync {
+/// f64, f32 or i64: an element that is computed in as it is stored.
+pub(crate) trait Compute: Element<Compute = Self> + PartialOrd {
+    const ZERO: Self;
+    /// The infinities of a float.
+    const LEAST: Self;
+    const MOST: Self;
     fn from_f64(value: f64) -> Self;
     fn from_i64(value: i64) -> Self;
     fn to_f64(self) -> f64;
     fn to_i64(self) -> i64;
     fn is_nan(self) -> bool;
-    /// Sum; wraps for integers.
+    /// Sum and product; they wrap for integers.
     fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// Conversion between computing types: rounds to nearest, truncates to integers.
+    fn cast<D: Compute>(self) -> D;
 }
 
 /// f64 or f32 arithmetic.
@@ -39,7 +43,6 @@ pub(crate) trait Real:
     + std::ops::Neg<Output = Self>
     + std::ops::AddAssign
 {
-    const ZERO: Self;
     const ONE: Self;
     const INFINITY: Self;
     fn exp(self) -> Self;
@@ -65,6 +68,15 @@ pub(crate) trait Real:
 macro_rules! real {
     ($t:ty, $erf:path) => {
         impl Compute for $t {
+            const ZERO: Self = 0.0;
+            const LEAST: Self = <$t>::NEG_INFINITY;
+            const MOST: Self = <$t>::INFINITY;
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            fn cast<D: Compute>(self) -> D {
+                D::from_f64(f64::from(self))
+            }
             fn from_f64(value: f64) -> Self {
                 value as $t
             }
@@ -72,7 +84,7 @@ macro_rules! real {
                 value as $t
             }
             fn to_f64(self) -> f64 {
-                self as f64
+                f64::from(self)
             }
             fn to_i64(self) -> i64 {
                 self as i64
@@ -85,7 +97,6 @@ macro_rules! real {
             }
         }
         impl Real for $t {
-            const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const INFINITY: Self = <$t>::INFINITY;
             fn erf(self) -> Self {
@@ -111,6 +122,15 @@ real!(f64, libm::erf);
 real!(f32, libm::erff);
 
 impl Compute for i64 {
+    const ZERO: Self = 0;
+    const LEAST: Self = Self::MIN;
+    const MOST: Self = Self::MAX;
+    fn times(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+    fn cast<D: Compute>(self) -> D {
+        D::from_i64(self)
+    }
     fn from_f64(value: f64) -> Self {
         value as Self
     }
@@ -132,12 +152,10 @@ impl Compute for i64 {
 }
 
 macro_rules! element {
-    ($($t:ty, $dtype:ident, $compute:ty, $least:expr, $most:expr, |$x:ident| $load:expr, |$c:ident| $store:expr;)*) => {
+    ($($t:ty, $dtype:ident, $compute:ty, |$x:ident| $load:expr, |$c:ident| $store:expr;)*) => {
         $(impl Element for $t {
             const DTYPE: DType = DType::$dtype;
             type Compute = $compute;
-            const LEAST: Self = $least;
-            const MOST: Self = $most;
             fn load(self) -> $compute {
                 let $x = self;
                 $load
@@ -149,75 +167,91 @@ macro_rules! element {
     };
 }
 element! {
-    f64, F64, f64, f64::NEG_INFINITY, f64::INFINITY, |x| x, |c| c;
-    f32, F32, f32, f32::NEG_INFINITY, f32::INFINITY, |x| x, |c| c;
-    f16, F16, f32, f16::NEG_INFINITY, f16::INFINITY, |x| x.to_f32(), |c| f16::from_f32(c);
-    bf16, BF16, f32, bf16::NEG_INFINITY, bf16::INFINITY, |x| x.to_f32(), |c| bf16::from_f32(c);
-    i64, I64, i64, i64::MIN, i64::MAX, |x| x, |c| c;
-    i32, I32, i64, i32::MIN, i32::MAX, |x| i64::from(x), |c| c as i32;
-    i8, I8, i64, i8::MIN, i8::MAX, |x| i64::from(x), |c| c as i8;
-    u8, Bool, i64, 0, 1, |x| i64::from(x), |c| u8::from(c != 0);
+    f64, F64, f64, |x| x, |c| c;
+    f32, F32, f32, |x| x, |c| c;
+    f16, F16, f32, |x| x.to_f32(), |c| f16::from_f32(c);
+    bf16, BF16, f32, |x| x.to_f32(), |c| bf16::from_f32(c);
+    i64, I64, i64, |x| x, |c| c;
+    i32, I32, i64, |x| i64::from(x), |c| c as i32;
+    i8, I8, i64, |x| i64::from(x), |c| c as i8;
+    u8, Bool, i64, |x| i64::from(x), |c| u8::from(c != 0);
 }
 
-/// Runs `$body` with `$T` bound to the float element type of `$dtype`; any other dtype is a bug of the caller.
-macro_rules! with_float {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        match $dtype {
-            $crate::model::DType::F64 => {
-                type $T = f64;
-                $body
-            }
-            $crate::model::DType::F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::model::DType::F16 => {
-                type $T = half::f16;
-                $body
-            }
-            $crate::model::DType::BF16 => {
-                type $T = half::bf16;
-                $body
-            }
-            other => unreachable!("{other} is not a float; callers promote first"),
+/// Runs `$body` with `$C` bound to the type that the float `$dtype` is computed in.
+macro_rules! with_real {
+    ($dtype:expr, $C:ident => $body:expr) => {
+        if $dtype == $crate::model::DType::F64 {
+            type $C = f64;
+            $body
+        } else {
+            type $C = f32;
+            $body
         }
     };
 }
 
-/// Runs `$body` with `$T` bound to the integer (or bool) element type of `$dtype`.
-macro_rules! with_int {
-    ($dtype:expr, $T:ident => $body:expr) => {
+/// Runs `$body` with `$C` bound to the type that `$dtype` is computed in.
+macro_rules! with_compute {
+    ($dtype:expr, $C:ident => $body:expr) => {
         match $dtype {
-            $crate::model::DType::I64 => {
-                type $T = i64;
+            $crate::model::DType::F64 => {
+                type $C = f64;
                 $body
             }
-            $crate::model::DType::I32 => {
-                type $T = i32;
+            dtype if dtype.is_float() => {
+                type $C = f32;
                 $body
             }
-            $crate::model::DType::I8 => {
-                type $T = i8;
+            _ => {
+                type $C = i64;
                 $body
             }
-            $crate::model::DType::Bool => {
-                type $T = u8;
-                $body
-            }
-            other => unreachable!("{other} is not an integer; callers branch first"),
         }
     };
 }
 
 /// Runs `$body` with `$T` bound to the element type of `$dtype`.
-macro_rules! with_any {
-    ($dtype:expr, $T:ident => $body:expr) => {{
-        let dtype = $dtype;
-        if dtype.is_float() {
-            $crate::truth::element::with_float!(dtype, $T => $body)
-        } else {
-            $crate::truth::element::with_int!(dtype, $T => $body)
+macro_rules! with_element {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::truth::element::with_element!(@arms $dtype, $T => $body,
+            F64 f64, F32 f32, F16 half::f16, BF16 half::bf16, I64 i64, I32 i32, I8 i8, Bool u8)
+    };
+    (@arms $dtype:expr, $T:ident => $body:expr, $($name:ident $t:ty),*) => {
+        match $dtype {
+            $($crate::model::DType::$name => {
+                type $T = $t;
+                $body
+            })*
         }
-    }};
+    };
 }
-pub(crate) use {with_any, with_float, with_int};
+
+/// Runs `$body` with `$T` bound to an unsigned integer as wide as `$dtype`, for ops that only move elements.
+macro_rules! with_width {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.size() {
+            8 => {
+                type $T = u64;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            _ => {
+                type $T = u8;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use {with_compute, with_element, with_real, with_width};
+
+/// The dtype that is stored as it is computed.
+pub(crate) fn compute_dtype(dtype: DType) -> DType {
+    with_compute!(dtype, C => C::DTYPE)
+}

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use bytemuck::Pod;
+
 use super::element::Element;
 use super::error::{Error, Result};
 use crate::model::DType;
@@ -87,12 +89,23 @@ impl Storage {
     /// The elements; `T` must be the dtype's element type.
     pub(crate) fn slice<T: Element>(&self) -> &[T] {
         assert_eq!(T::DTYPE, self.dtype);
+        self.raw()
+    }
+
+    /// The elements as plain data of their width.
+    pub(crate) fn raw<T: Pod>(&self) -> &[T] {
+        assert_eq!(size_of::<T>(), self.dtype.size());
         &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+
+    pub(crate) fn raw_mut<T: Pod>(&mut self) -> &mut [T] {
+        assert_eq!(size_of::<T>(), self.dtype.size());
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
     }
 
     pub(crate) fn slice_mut<T: Element>(&mut self) -> &mut [T] {
         assert_eq!(T::DTYPE, self.dtype);
-        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
+        self.raw_mut()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::element::{Compute, Element, with_any};
+use bytemuck::Pod;
+
+use super::element::{Compute, Element, with_element};
 use super::error::{Error, Result};
 use super::number::Number;
 use super::storage::Storage;
@@ -80,6 +82,11 @@ impl Tensor {
         self.0.storage.bytes()
     }
 
+    /// The elements as plain data of their width.
+    pub(crate) fn raw<T: Pod>(&self) -> &[T] {
+        self.0.storage.raw()
+    }
+
     pub(crate) fn slice<T: Element>(&self) -> &[T] {
         self.0.storage.slice()
     }
@@ -130,12 +137,12 @@ impl Tensor {
 
     /// Every element as f64 (integers above 2^53 are rounded).
     pub fn as_f64_vec(&self) -> Vec<f64> {
-        with_any!(self.dtype(), T => self.slice::<T>().iter().map(|x| x.load().to_f64()).collect())
+        with_element!(self.dtype(), T => self.slice::<T>().iter().map(|x| x.load().to_f64()).collect())
     }
 
     /// Every element as i64 (floats are truncated).
     pub fn as_i64_vec(&self) -> Vec<i64> {
-        with_any!(self.dtype(), T => self.slice::<T>().iter().map(|x| x.load().to_i64()).collect())
+        with_element!(self.dtype(), T => self.slice::<T>().iter().map(|x| x.load().to_i64()).collect())
     }
 
     /// The only element of a one-element tensor.
@@ -150,8 +157,10 @@ impl Tensor {
     pub(crate) fn number_at(&self, index: usize) -> Number {
         match self.dtype() {
             DType::Bool => Number::Bool(self.slice::<u8>()[index] != 0),
-            dtype if dtype.is_float() => Number::Float(with_any!(dtype, T => self.slice::<T>()[index].load().to_f64())),
-            dtype => Number::Int(with_any!(dtype, T => self.slice::<T>()[index].load().to_i64())),
+            dtype if dtype.is_float() => {
+                Number::Float(with_element!(dtype, T => self.slice::<T>()[index].load().to_f64()))
+            }
+            dtype => Number::Int(with_element!(dtype, T => self.slice::<T>()[index].load().to_i64())),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Arguments of API functions, taken as they are: mlua would turn numbers into strings and drop what is left over.
 
-use mlua::{MultiValue, Value};
+use mlua::{IntoLua, Lua, MultiValue, Value};
 
+use super::tensor::LuaTensor;
 use crate::host::HostError;
+use crate::truth::Tensor;
 
 /// Exactly `N` arguments (missing ones are nil); more are an error that names the call.
 pub(super) fn exactly<const N: usize>(call: &str, args: MultiValue) -> Result<[Value; N], HostError> {
@@ -26,4 +28,15 @@ pub(super) fn string(call: &str, value: &Value) -> Result<String, HostError> {
         },
         other => Err(HostError::script(format!("{call}: expected a string, got {}", other.type_name()))),
     }
+}
+
+/// The tensor in a Lua value, if it is one.
+pub(crate) fn tensor_from_lua(value: &Value) -> Option<Tensor> {
+    let tensor = value.as_userdata()?.borrow::<LuaTensor>().ok()?;
+    Some(tensor.0.clone())
+}
+
+/// A tensor as a Lua value.
+pub(crate) fn tensor_to_lua(lua: &Lua, tensor: Tensor) -> mlua::Result<Value> {
+    LuaTensor::new(tensor).into_lua(lua)
 }

@@ -1,8 +1,17 @@
 //! The Lua API, one file per module. Each installer adds its module to the `popcorn` table (or a global of its own).
 
-mod arguments;
+pub(super) mod arguments;
+mod case;
 mod json;
+mod op;
 mod output;
+pub(super) mod rng;
+mod safetensors;
+pub mod tensor;
+mod try_call;
+
+pub use case::LuaCase;
+pub use op::LuaOp;
 
 use mlua::{Lua, Table};
 
@@ -10,4 +19,15 @@ use mlua::{Lua, Table};
 pub(super) type Installer = fn(&Lua, &Table) -> mlua::Result<()>;
 
 /// In order; a later module may use an earlier one. The `tensor` global comes first.
-pub(super) const INSTALLERS: &[Installer] = &[output::install, json::install];
+pub(super) const INSTALLERS: &[Installer] = &[
+    tensor::install,
+    output::install,
+    try_call::install,
+    json::install,
+    case::install,
+    op::install,
+    safetensors::install,
+];
+
+#[cfg(test)]
+mod tests;

@@ -43,9 +43,11 @@ impl Element {
         }
     }
 
+    /// The dtype at a case's dtype. In a float64 case (and so for truth) every float is float64.
     pub fn at(self, case: DType) -> DType {
         match self {
             Self::CaseFloat => case,
+            Self::Fixed(dtype) if dtype.is_float() && case == DType::F64 => case,
             Self::Fixed(dtype) => dtype,
         }
     }
@@ -222,7 +224,8 @@ mod tests {
             assert_eq!(spec.extents(&case()).unwrap(), extents, "{text}");
         }
         assert_eq!("float[]".parse::<TypeSpec>().unwrap().element.at(DType::F16), DType::F16);
-        assert_eq!("float32[]".parse::<TypeSpec>().unwrap().element.at(DType::F16), DType::F32);
+        let fixed = "float32[]".parse::<TypeSpec>().unwrap().element;
+        assert_eq!((fixed.at(DType::F16), fixed.at(DType::F64)), (DType::F32, DType::F64));
     }
 
     #[test]

@@ -371,3 +371,12 @@ fn unknown(at: &str, what: &str, name: &str, known: &[&str]) -> String {
     let near = if near.is_empty() { format!("; known: {}", known.join(" ")) } else { near };
     format!("{at}: unknown {what} '{name}'{near}")
 }
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(value) => write!(f, "{value}"),
+            Self::Extent(extent) => write!(f, "{extent}"),
+        }
+    }
+}

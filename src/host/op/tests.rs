@@ -199,3 +199,6 @@ fn malformed_cases_name_the_word_and_what_is_known() {
     assert_eq!(op.parse_case("m=1,n=2,float32,scale=0.25").unwrap().args["scale"], Scalar::Float(0.25));
     assert_eq!(op.parse_case("m=0,n=0,float32").unwrap().dims["n"], 0);
 }
+
+mod evaluate;
+mod library;

@@ -67,7 +67,7 @@ impl<const N: usize> Broadcast<N> {
         &self,
         start: usize,
         length: usize,
-        mut visit: impl FnMut(usize, usize, [usize; N], [usize; N]),
+        visit: &mut dyn FnMut(usize, usize, [usize; N], [usize; N]),
     ) {
         let Some((&(inner, strides), outer)) = self.dims.split_last() else { return };
         let mut done = 0;

@@ -1,7 +1,7 @@
 //! Copies out of, and additions into, strided parts of a tensor: the loops behind every shape op.
 
 use super::fill;
-use crate::truth::element::{Compute, Element, with_any};
+use crate::truth::element::{Compute, Element, with_element, with_width};
 use crate::truth::error::Result;
 use crate::truth::tensor::Tensor;
 
@@ -37,7 +37,7 @@ impl Walk {
     }
 
     /// Calls `visit(position, length, offset of the first element)` for the runs of elements `start .. start + length`.
-    fn runs(&self, start: usize, length: usize, mut visit: impl FnMut(usize, usize, usize)) {
+    fn runs(&self, start: usize, length: usize, visit: &mut dyn FnMut(usize, usize, usize)) {
         let mut done = 0;
         while done < length {
             let at = start + done;
@@ -63,17 +63,17 @@ pub(crate) fn copy_strided(
     offset: usize,
 ) -> Result<Tensor> {
     let walk = Walk::new(shape, strides, offset);
-    with_any!(x.dtype(), T => {
-        let x = x.slice::<T>();
-        fill::<T>(op, shape, |start, out| {
-            walk.runs(start, out.len(), |at, run, offset| {
+    with_width!(x.dtype(), T => {
+        let data = x.raw::<T>();
+        fill::<T>(op, x.dtype(), shape, &|start, out| {
+            walk.runs(start, out.len(), &mut |at, run, offset| {
                 let out = &mut out[at..at + run];
                 match walk.inner.1 {
-                    1 => out.copy_from_slice(&x[offset..offset + run]),
-                    0 => out.fill(x[offset]),
+                    1 => out.copy_from_slice(&data[offset..offset + run]),
+                    0 => out.fill(data[offset]),
                     stride => {
                         for (i, out) in out.iter_mut().enumerate() {
-                            *out = x[offset.wrapping_add_signed(i as isize * stride)];
+                            *out = data[offset.wrapping_add_signed(i as isize * stride)];
                         }
                     }
                 }
@@ -85,10 +85,10 @@ pub(crate) fn copy_strided(
 /// Adds `part` (contiguous) into the strided part of `full` in place, element by element in order.
 pub(crate) fn add_strided(full: &mut Tensor, part: &Tensor, strides: &[isize], offset: usize) -> Result<()> {
     let walk = Walk::new(part.shape(), strides, offset);
-    with_any!(full.dtype(), T => {
+    with_element!(full.dtype(), T => {
         let source = part.slice::<T>();
         let target = full.make_mut()?.slice_mut::<T>();
-        walk.runs(0, source.len(), |at, run, offset| {
+        walk.runs(0, source.len(), &mut |at, run, offset| {
             for (i, &value) in source[at..at + run].iter().enumerate() {
                 let target = &mut target[offset.wrapping_add_signed(i as isize * walk.inner.1)];
                 *target = T::store(target.load().plus(value.load()));

@@ -2,9 +2,9 @@
 
 use super::pointwise::{BinaryFn, Logaddexp, Maximum, Minimum, Pow, Xlogy};
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, Real, with_float, with_int};
+use crate::truth::element::{Compute, Real, with_real};
 use crate::truth::error::{Error, Result};
-use crate::truth::kernel::{map, zip};
+use crate::truth::kernel::{map, zip, zip3};
 use crate::truth::number::{Number, Operand, result_type};
 use crate::truth::tape::record;
 use crate::truth::tensor::Tensor;
@@ -34,23 +34,23 @@ impl Pair {
     }
 
     /// Runs a loop over the pair, a number staying in the computing type.
-    pub(super) fn run<T: Element, O: Element>(
-        &self,
-        op: &'static str,
-        f: impl Fn(T::Compute, T::Compute) -> O::Compute + Sync,
-    ) -> Result<Tensor> {
+    pub(super) fn run<C: Compute>(&self, op: &'static str, out: DType, f: impl Fn(C, C) -> C + Sync) -> Result<Tensor> {
         match (&self.a, &self.b) {
-            (Operand::Tensor(a), Operand::Tensor(b)) => zip::<T, T, O>(op, a, b, f),
+            (Operand::Tensor(a), Operand::Tensor(b)) => zip(op, a, b, out, f),
             (Operand::Tensor(a), Operand::Number(b)) => {
-                let b = number::<T>(*b);
-                map::<T, O>(op, a, |a| f(a, b))
+                let b = number::<C>(*b);
+                map(op, a, out, |a| f(a, b))
             }
             (Operand::Number(a), Operand::Tensor(b)) => {
-                let a = number::<T>(*a);
-                map::<T, O>(op, b, |b| f(a, b))
+                let a = number::<C>(*a);
+                map(op, b, out, |b| f(a, b))
             }
             (Operand::Number(_), Operand::Number(_)) => unreachable!("promote refuses two numbers"),
         }
+    }
+
+    fn run_int(&self, op: &'static str, f: impl Fn(i64, i64) -> i64 + Sync) -> Result<Tensor> {
+        self.run::<i64>(op, self.dtype, f)
     }
 
     /// Puts the result on the tape; `backward` gives the gradients by a and by b for the tensors among them.
@@ -84,12 +84,12 @@ fn detached(operand: &Operand) -> Operand {
     }
 }
 
-/// A number in the computing type of `T`.
-pub(super) fn number<T: Element>(value: Number) -> T::Compute {
+/// A number in a computing type.
+pub(super) fn number<C: Compute>(value: Number) -> C {
     match value {
-        Number::Float(value) => T::Compute::from_f64(value),
-        Number::Int(value) => T::Compute::from_i64(value),
-        Number::Bool(value) => T::Compute::from_i64(i64::from(value)),
+        Number::Float(value) => C::from_f64(value),
+        Number::Int(value) => C::from_i64(value),
+        Number::Bool(value) => C::from_i64(i64::from(value)),
     }
 }
 
@@ -102,9 +102,9 @@ impl Tensor {
     pub(crate) fn add_operands(a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote("add", a, b, false)?;
         let y = if pair.dtype.is_float() {
-            with_float!(pair.dtype, T => pair.run::<T, T>("add", |a, b| a + b)?)
+            with_real!(pair.dtype, C => pair.run::<C>("add", pair.dtype, |a, b| a + b)?)
         } else {
-            with_int!(pair.dtype, T => pair.run::<T, T>("add", i64::wrapping_add)?)
+            pair.run_int("add", i64::wrapping_add)?
         };
         pair.record("add", y, |g, _, _| Ok(g.clone()), |g, _, _| Ok(g.clone()))
     }
@@ -118,8 +118,8 @@ impl Tensor {
         let pair = Pair::promote("sub", a, b, false)?;
         let y = match pair.dtype {
             DType::Bool => return Err(Error::misuse("sub", "not defined for bool; use logical_xor or logical_not")),
-            dtype if dtype.is_float() => with_float!(dtype, T => pair.run::<T, T>("sub", |a, b| a - b)?),
-            dtype => with_int!(dtype, T => pair.run::<T, T>("sub", i64::wrapping_sub)?),
+            dtype if dtype.is_float() => with_real!(dtype, C => pair.run::<C>("sub", dtype, |a, b| a - b)?),
+            _ => pair.run_int("sub", i64::wrapping_sub)?,
         };
         pair.record("sub", y, |g, _, _| Ok(g.clone()), |g, _, _| g.neg())
     }
@@ -132,9 +132,9 @@ impl Tensor {
     pub(crate) fn mul_operands(a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote("mul", a, b, false)?;
         let y = if pair.dtype.is_float() {
-            with_float!(pair.dtype, T => pair.run::<T, T>("mul", |a, b| a * b)?)
+            with_real!(pair.dtype, C => pair.run::<C>("mul", pair.dtype, |a, b| a * b)?)
         } else {
-            with_int!(pair.dtype, T => pair.run::<T, T>("mul", i64::wrapping_mul)?)
+            pair.run_int("mul", i64::wrapping_mul)?
         };
         pair.record("mul", y, |g, _, b| g.mul(b.clone()), |g, a, _| g.mul(a.clone()))
     }
@@ -146,7 +146,7 @@ impl Tensor {
 
     pub(crate) fn div_operands(a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote("div", a, b, true)?;
-        let y = with_float!(pair.dtype, T => pair.run::<T, T>("div", |a, b| a / b)?);
+        let y = with_real!(pair.dtype, C => pair.run::<C>("div", pair.dtype, |a, b| a / b)?);
         let by_b = |g: &Self, a: &Operand, b: &Operand| {
             let ratio = Self::div_operands(Self::div_operands(a.clone(), b.clone())?.into(), b.clone())?;
             g.neg()?.mul(&ratio)
@@ -162,22 +162,24 @@ impl Tensor {
     pub(crate) fn floor_divide_operands(a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote("floor_divide", a, b, false)?;
         if pair.dtype.is_float() {
-            return with_float!(pair.dtype, T => pair.run::<T, T>("floor_divide", floor_div));
+            return with_real!(pair.dtype, C => pair.run::<C>("floor_divide", pair.dtype, floor_div));
         }
         pair.refuse_zero_divisor("floor_divide")?;
-        with_int!(pair.dtype, T => pair.run::<T, T>("floor_divide", |a, b| {
-            a.wrapping_div(b) - i64::from(a.wrapping_rem(b) != 0 && (a < 0) != (b < 0))
-        }))
+        pair.run_int("floor_divide", |a, b| a.wrapping_div(b) - i64::from(a.wrapping_rem(b) != 0 && (a < 0) != (b < 0)))
     }
 
     /// Division rounded towards zero; not differentiable.
     pub fn trunc_divide(&self, other: impl Into<Operand>) -> Result<Self> {
-        let pair = Pair::promote("div", self.into(), other.into(), false)?;
+        Self::trunc_divide_operands(self.into(), other.into())
+    }
+
+    pub(crate) fn trunc_divide_operands(a: Operand, b: Operand) -> Result<Self> {
+        let pair = Pair::promote("div", a, b, false)?;
         if pair.dtype.is_float() {
-            return with_float!(pair.dtype, T => pair.run::<T, T>("div", |a, b| (a / b).trunc()));
+            return with_real!(pair.dtype, C => pair.run::<C>("div", pair.dtype, |a, b| (a / b).trunc()));
         }
         pair.refuse_zero_divisor("div")?;
-        with_int!(pair.dtype, T => pair.run::<T, T>("div", i64::wrapping_div))
+        pair.run_int("div", i64::wrapping_div)
     }
 
     /// `x - other * floor(x / other)`: the sign of the divisor.
@@ -188,16 +190,16 @@ impl Tensor {
     pub(crate) fn remainder_operands(a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote("remainder", a, b, false)?;
         if pair.dtype.is_float() {
-            let y = with_float!(pair.dtype, T => pair.run::<T, T>("remainder", remainder)?);
+            let y = with_real!(pair.dtype, C => pair.run::<C>("remainder", pair.dtype, remainder)?);
             let by_b =
                 |g: &Self, a: &Operand, b: &Operand| g.neg()?.mul(&Self::floor_divide_operands(a.clone(), b.clone())?);
             return pair.record("remainder", y, |g, _, _| Ok(g.clone()), by_b);
         }
         pair.refuse_zero_divisor("remainder")?;
-        with_int!(pair.dtype, T => pair.run::<T, T>("remainder", |a, b| {
+        pair.run_int("remainder", |a, b| {
             let rest = a.wrapping_rem(b);
             if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
-        }))
+        })
     }
 
     /// `x ^ exponent`; integers to a negative power are refused.
@@ -217,7 +219,7 @@ impl Tensor {
         if negative {
             return Err(Error::misuse("pow", "integers to negative powers are not integers; make the base a float"));
         }
-        with_int!(pair.dtype, T => pair.run::<T, T>("pow", |a, b| a.wrapping_pow(b.min(i64::from(u32::MAX)) as u32)))
+        pair.run_int("pow", |a, b| a.wrapping_pow(b.min(i64::from(u32::MAX)) as u32))
     }
 
     /// The larger of the two; NaN if either is NaN. Ties share the gradient.
@@ -235,7 +237,7 @@ impl Tensor {
             return Self::combine(f, a, b);
         }
         let pair = Pair::promote(F::NAME, a, b, false)?;
-        with_int!(pair.dtype, T => pair.run::<T, T>(F::NAME, &int))
+        pair.run_int(F::NAME, &int)
     }
 
     /// `log(e^x + e^other)` without overflow.
@@ -256,9 +258,9 @@ impl Tensor {
     fn combine<F: BinaryFn>(f: F, a: Operand, b: Operand) -> Result<Self> {
         let pair = Pair::promote(F::NAME, a, b, true)?;
         let dtype = pair.dtype;
-        let y = with_float!(dtype, T => pair.run::<T, T>(F::NAME, |a, b| f.eval(a, b))?);
-        let by_a = move |g: &Self, a: &Operand, b: &Operand| with_float!(dtype, T => zip_operands::<T>(F::NAME, g, a, b, |g, a, b| f.grad_a(g, a, b)));
-        let by_b = move |g: &Self, a: &Operand, b: &Operand| with_float!(dtype, T => zip_operands::<T>(F::NAME, g, a, b, |g, a, b| f.grad_b(g, a, b)));
+        let y = with_real!(dtype, C => pair.run::<C>(F::NAME, dtype, |a, b| f.eval(a, b))?);
+        let by_a = move |g: &Self, a: &Operand, b: &Operand| with_real!(dtype, C => zip_operands::<C>(F::NAME, g, a, b, |g, a, b| f.grad_a(g, a, b)));
+        let by_b = move |g: &Self, a: &Operand, b: &Operand| with_real!(dtype, C => zip_operands::<C>(F::NAME, g, a, b, |g, a, b| f.grad_b(g, a, b)));
         pair.record(F::NAME, y, by_a, by_b)
     }
 }
@@ -274,22 +276,22 @@ impl Pair {
 }
 
 /// `f(g, a, b)` for every element; numbers stay in the computing type.
-fn zip_operands<T: Element>(
+fn zip_operands<C: Compute>(
     op: &'static str,
     g: &Tensor,
     a: &Operand,
     b: &Operand,
-    f: impl Fn(T::Compute, T::Compute, T::Compute) -> T::Compute + Sync,
+    f: impl Fn(C, C, C) -> C + Sync,
 ) -> Result<Tensor> {
     match (a, b) {
-        (Operand::Tensor(a), Operand::Tensor(b)) => crate::truth::kernel::zip3::<T, T, T>(op, g, a, b, f),
+        (Operand::Tensor(a), Operand::Tensor(b)) => zip3(op, [g, a, b], g.dtype(), f),
         (Operand::Tensor(a), Operand::Number(b)) => {
-            let b = number::<T>(*b);
-            zip::<T, T, T>(op, g, a, |g, a| f(g, a, b))
+            let b = number::<C>(*b);
+            zip(op, g, a, g.dtype(), |g, a| f(g, a, b))
         }
         (Operand::Number(a), Operand::Tensor(b)) => {
-            let a = number::<T>(*a);
-            zip::<T, T, T>(op, g, b, |g, b| f(g, a, b))
+            let a = number::<C>(*a);
+            zip(op, g, b, g.dtype(), |g, b| f(g, a, b))
         }
         (Operand::Number(_), Operand::Number(_)) => unreachable!("promote refuses two numbers"),
     }

@@ -1,7 +1,7 @@
 //! Conversions between element types.
 
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, with_any, with_float, with_int};
+use crate::truth::element::with_compute;
 use crate::truth::error::Result;
 use crate::truth::kernel::map;
 use crate::truth::tape::record;
@@ -13,22 +13,8 @@ impl Tensor {
         if dtype == self.dtype() {
             return Ok(self.clone());
         }
-        let source = self.dtype();
-        let converted = match (source.is_float(), dtype.is_float()) {
-            (_, false) if dtype == DType::Bool => {
-                with_any!(source, T => map::<T, u8>("to", self, |x| i64::from(x.to_f64() != 0.0)))
-            }
-            // f64 <-> f32 computes in the wider type; every other pair goes through f32 or a narrower type exactly.
-            (true, true) => with_float!(source, T => with_float!(dtype, U => {
-                map::<T, U>("to", self, |x| <U as Element>::Compute::from_f64(x.to_f64()))
-            })),
-            (true, false) => with_float!(source, T => with_int!(dtype, U => map::<T, U>("to", self, |x| x.to_i64()))),
-            (false, true) => with_int!(source, T => with_float!(dtype, U => {
-                map::<T, U>("to", self, |x| <U as Element>::Compute::from_i64(x))
-            })),
-            (false, false) => with_int!(source, T => with_int!(dtype, U => map::<T, U>("to", self, |x| x))),
-        }?;
-        if !dtype.is_float() || !source.is_float() {
+        let converted = with_compute!(self.dtype(), C => map::<C>("to", self, dtype, |x| x)?);
+        if !dtype.is_float() || !self.dtype().is_float() {
             return Ok(converted);
         }
         Ok(record("to", &[self], converted, |_| move |g: Tensor, sink| sink.add(0, g)))

@@ -2,7 +2,7 @@
 
 use super::binary::Pair;
 use crate::model::DType;
-use crate::truth::element::{with_any, with_float, with_int};
+use crate::truth::element::{Compute, with_compute, with_element};
 use crate::truth::error::Result;
 use crate::truth::kernel::map;
 use crate::truth::number::{Number, Operand, result_type};
@@ -14,11 +14,7 @@ macro_rules! comparisons {
             $($(#[$doc])*
             pub fn $name(&self, other: impl Into<Operand>) -> Result<Self> {
                 let pair = Pair::promote($text, self.into(), other.into(), false)?;
-                if pair.dtype.is_float() {
-                    with_float!(pair.dtype, T => pair.run::<T, u8>($text, |a, b| i64::from(a $op b)))
-                } else {
-                    with_int!(pair.dtype, T => pair.run::<T, u8>($text, |a, b| i64::from(a $op b)))
-                }
+                with_compute!(pair.dtype, C => pair.run::<C>($text, DType::Bool, |a, b| C::from_i64(i64::from(a $op b))))
             })*
         }
     };
@@ -49,7 +45,7 @@ macro_rules! logic {
                     Operand::Number(number) => Operand::Number(Number::Bool(number.as_f64() != 0.0)),
                 };
                 let pair = Pair::promote($text, self.to_dtype(DType::Bool)?.into(), other, false)?;
-                pair.run::<u8, u8>($text, |a, b| i64::from((a != 0) $op (b != 0)))
+                pair.run::<i64>($text, DType::Bool, |a, b| i64::from((a != 0) $op (b != 0)))
             })*
         }
     };
@@ -67,13 +63,13 @@ logic! {
 impl Tensor {
     /// Whether each element is zero.
     pub fn logical_not(&self) -> Result<Self> {
-        map::<u8, u8>("logical_not", &self.to_dtype(DType::Bool)?, |x| i64::from(x == 0))
+        map::<i64>("logical_not", &self.to_dtype(DType::Bool)?, DType::Bool, |x| i64::from(x == 0))
     }
 
     /// Whether shape, dtype and every element are equal (`torch.equal`; NaN equals nothing).
     pub fn equal(&self, other: &Self) -> bool {
         let alike = self.shape() == other.shape() && self.dtype() == other.dtype();
-        alike && with_any!(self.dtype(), T => self.slice::<T>() == other.slice::<T>())
+        alike && with_element!(self.dtype(), T => self.slice::<T>() == other.slice::<T>())
     }
 
     /// `|x - other| <= atol + rtol * |other|` everywhere, equal infinities included (`torch.allclose`).
@@ -81,8 +77,8 @@ impl Tensor {
         let dtype = result_type([&self.into(), &other.into()]);
         let to_f64 = |x: &Self| x.detach().to_dtype(dtype)?.to_dtype(DType::F64);
         let pair = Pair { a: to_f64(self)?.into(), b: to_f64(other)?.into(), dtype: DType::F64 };
-        let close = pair.run::<f64, u8>("allclose", |a, b| {
-            i64::from(a == b || (a - b).abs() <= atol + rtol * b.abs() && b.is_finite())
+        let close = pair.run::<f64>("allclose", DType::Bool, |a, b| {
+            f64::from(u8::from(a == b || (a - b).abs() <= atol + rtol * b.abs() && b.is_finite()))
         })?;
         Ok(close.slice::<u8>().iter().all(|&close| close != 0))
     }

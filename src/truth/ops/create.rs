@@ -1,9 +1,9 @@
 //! Tensors from nothing.
 
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, with_any, with_float, with_int};
+use crate::truth::element::{with_compute, with_width};
 use crate::truth::error::{Error, Result};
-use crate::truth::kernel::fill;
+use crate::truth::kernel::{fill, write_elements};
 use crate::truth::number::Number;
 use crate::truth::ops::binary::number;
 use crate::truth::storage::Storage;
@@ -23,21 +23,23 @@ impl Tensor {
     /// Every element `value`; without a dtype, float32, int64 or bool by the value.
     pub fn full(shape: &[usize], value: impl Into<Number>, dtype: Option<DType>) -> Result<Self> {
         let value = value.into();
-        with_any!(dtype.unwrap_or(value.dtype()), T => {
-            let value = T::store(number::<T>(value));
-            fill::<T>("full", shape, |_, out| out.fill(value))
+        let dtype = dtype.unwrap_or(value.dtype());
+        let mut element = [0u64];
+        let bytes = &mut bytemuck::cast_slice_mut(&mut element)[..dtype.size()];
+        with_compute!(dtype, C => write_elements::<C>(dtype, &[number(value)], bytes));
+        with_width!(dtype, T => {
+            let pattern: T = bytemuck::pod_read_unaligned(bytes);
+            fill::<T>("full", dtype, shape, &|_, out| out.fill(pattern))
         })
     }
 
     /// The identity matrix, cut or padded to `rows` × `columns`.
     pub fn eye(rows: usize, columns: usize, dtype: DType) -> Result<Self> {
-        let mut y = Self::zeros(&[rows, columns], dtype)?;
-        with_any!(dtype, T => {
-            let one = T::store(<T as Element>::Compute::from_i64(1));
-            let out = y.make_mut()?.slice_mut::<T>();
-            out.iter_mut().step_by(columns + 1).take(rows.min(columns)).for_each(|x| *x = one);
-        });
-        Ok(y)
+        let y = fill::<i64>("eye", DType::I64, &[rows, columns], &|first, out| {
+            let on_diagonal = |at: usize| at / columns == at % columns;
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = i64::from(on_diagonal(first + i)));
+        })?;
+        y.to_dtype(dtype)
     }
 
     /// `start, start + step, …` below (above, for a negative step) `end`; without a dtype, int64 if all three numbers
@@ -65,18 +67,17 @@ impl Tensor {
         let shape = [count.ceil() as usize];
         if whole {
             let (start, step) = (start.as_i64(), step.as_i64());
-            return with_any!(dtype, T => fill::<T>("arange", &shape, |first, out| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = T::store(<T as Element>::Compute::from_i64(start.wrapping_add((first + i) as i64 * step)));
-                }
-            }));
+            let y = fill::<i64>("arange", DType::I64, &shape, &|first, out| {
+                let value = |i: usize| start.wrapping_add(((first + i) as i64).wrapping_mul(step));
+                out.iter_mut().enumerate().for_each(|(i, out)| *out = value(i));
+            });
+            return y?.to_dtype(dtype);
         }
         let (start, step) = (start.as_f64(), step.as_f64());
-        with_any!(dtype, T => fill::<T>("arange", &shape, |first, out| {
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = T::store(<T as Element>::Compute::from_f64(start + (first + i) as f64 * step));
-            }
-        }))
+        let y = fill::<f64>("arange", DType::F64, &shape, &|first, out| {
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = start + (first + i) as f64 * step);
+        });
+        y?.to_dtype(dtype)
     }
 
     /// `steps` values from `start` to `end`, both included, evenly spaced.
@@ -86,18 +87,9 @@ impl Tensor {
         let value = |i: usize| {
             if i < steps / 2 || steps == 1 { start + gap * i as f64 } else { end - gap * (steps - 1 - i) as f64 }
         };
-        if dtype.is_float() {
-            with_float!(dtype, T => fill::<T>("linspace", &[steps], |first, out| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = T::store(<T as Element>::Compute::from_f64(value(first + i)));
-                }
-            }))
-        } else {
-            with_int!(dtype, T => fill::<T>("linspace", &[steps], |first, out| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = T::store(value(first + i) as i64);
-                }
-            }))
-        }
+        let y = fill::<f64>("linspace", DType::F64, &[steps], &|first, out| {
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = value(first + i));
+        });
+        y?.to_dtype(dtype)
     }
 }

@@ -3,7 +3,7 @@
 use super::reduce::split_at_dim;
 use super::shape::normalize_dim;
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, with_any};
+use crate::truth::element::{Compute, Element, with_element, with_width};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::fill;
 use crate::truth::tape::record;
@@ -40,12 +40,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let places = self.places("gather", at, index)?;
-        let y = with_any!(self.dtype(), T => {
-            let x = self.slice::<T>();
-            fill::<T>("gather", index.shape(), |start, out| {
-                out.iter_mut().zip(&places[start..]).for_each(|(out, &place)| *out = x[place]);
-            })?
-        });
+        let y = self.read_places(&places, index.shape())?;
         Ok(record("gather", &[self], y, |_| {
             move |g: Self, sink| sink.add_part(0, |full| full.write_places(&places, &g, Write::Add))
         }))
@@ -220,16 +215,16 @@ impl Tensor {
     }
 
     fn read_places(&self, places: &[usize], shape: &[usize]) -> Result<Self> {
-        with_any!(self.dtype(), T => {
-            let x = self.slice::<T>();
-            fill::<T>("gather", shape, |start, out| {
+        with_width!(self.dtype(), T => {
+            let x = self.raw::<T>();
+            fill::<T>("gather", self.dtype(), shape, &|start, out| {
                 out.iter_mut().zip(&places[start..]).for_each(|(out, &place)| *out = x[place]);
             })
         })
     }
 
     fn write_places(&mut self, places: &[usize], values: &Self, write: Write) -> Result<()> {
-        with_any!(self.dtype(), T => {
+        with_element!(self.dtype(), T => {
             let source = values.slice::<T>();
             let target = self.make_mut()?.slice_mut::<T>();
             for (&place, &value) in places.iter().zip(source) {
@@ -251,7 +246,7 @@ impl Tensor {
         alpha: f64,
     ) -> Result<()> {
         let scaled = if alpha == 1.0 { source.detach() } else { source.detach().mul(alpha)?.to_dtype(self.dtype())? };
-        with_any!(self.dtype(), T => {
+        with_element!(self.dtype(), T => {
             let source = scaled.slice::<T>();
             let target = self.make_mut()?.slice_mut::<T>();
             for at in 0..outer {

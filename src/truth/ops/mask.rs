@@ -1,6 +1,6 @@
 //! Triangular parts of matrices.
 
-use crate::truth::element::{Compute, Element, with_any};
+use crate::truth::element::with_width;
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::fill;
 use crate::truth::tape::record;
@@ -25,12 +25,13 @@ impl Tensor {
         let &[.., rows, columns] = self.shape() else {
             return Err(Error::misuse(op, format!("expected at least 2 dims, got {:?}", self.shape())));
         };
-        let y = with_any!(self.dtype(), T => {
-            let (x, zero) = (self.slice::<T>(), T::store(<T as Element>::Compute::from_i64(0)));
-            fill::<T>(op, self.shape(), |start, out| {
+        let y = with_width!(self.dtype(), T => {
+            // Zero is all zero bits in every dtype.
+            let x = self.raw::<T>();
+            fill::<T>(op, self.dtype(), self.shape(), &|start, out| {
                 for (i, out) in out.iter_mut().enumerate() {
                     let (row, column) = ((start + i) / columns % rows, (start + i) % columns);
-                    *out = if keep(row as isize, column as isize) { x[start + i] } else { zero };
+                    *out = if keep(row as isize, column as isize) { x[start + i] } else { 0 };
                 }
             })?
         });

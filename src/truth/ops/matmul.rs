@@ -1,7 +1,7 @@
 //! Matrix products: batched, broadcast, with vectors; float32 sums for the half types.
 
 use crate::model::DType;
-use crate::truth::element::{Element, Real, with_int};
+use crate::truth::element::{Element, Real};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::{Matrix, batched_gemm, broadcast_shape, row_major};
 use crate::truth::storage::Storage;
@@ -92,7 +92,7 @@ pub(super) fn product(a: &Tensor, b: &Tensor, trans_a: bool, trans_b: bool) -> R
         DType::F64 => multiply::<f64>(a, b, trans_a, trans_b)?,
         DType::F32 => multiply::<f32>(a, b, trans_a, trans_b)?,
         dtype @ (DType::I64 | DType::I32 | DType::I8) => {
-            with_int!(dtype, T => multiply_int::<T>(a, b, trans_a, trans_b)?)
+            multiply_int(&a.to_dtype(DType::I64)?, &b.to_dtype(DType::I64)?, trans_a, trans_b)?.to_dtype(dtype)?
         }
         dtype => return Err(Error::misuse("matmul", format!("not defined for {dtype}"))),
     };
@@ -171,20 +171,20 @@ fn multiply<T: Element + Real>(a: &Tensor, b: &Tensor, trans_a: bool, trans_b: b
 }
 
 /// Integers wrap; a plain loop, since no reference multiplies large integer matrices.
-fn multiply_int<T: Element<Compute = i64>>(a: &Tensor, b: &Tensor, trans_a: bool, trans_b: bool) -> Result<Tensor> {
+fn multiply_int(a: &Tensor, b: &Tensor, trans_a: bool, trans_b: bool) -> Result<Tensor> {
     let layout = Layout::new(a.shape(), b.shape(), trans_a, trans_b)?;
     let [m, n, k] = layout.extents;
-    let mut storage = Storage::scratch("matmul", T::DTYPE, &layout.shape)?;
-    let (x, y) = (a.slice::<T>(), b.slice::<T>());
-    for (at, out) in storage.slice_mut::<T>().iter_mut().enumerate() {
+    let mut storage = Storage::scratch("matmul", DType::I64, &layout.shape)?;
+    let (x, y) = (a.slice::<i64>(), b.slice::<i64>());
+    for (at, out) in storage.slice_mut::<i64>().iter_mut().enumerate() {
         let (batch, row, column) = (at / (m * n), at / n % m, at % n);
         let (from_a, from_b) = (layout.a_offsets[batch], layout.b_offsets[batch]);
         let sum = (0..k).fold(0i64, |sum, i| {
-            let left = x[from_a + if trans_a { i * m + row } else { row * k + i }].load();
-            let right = y[from_b + if trans_b { column * k + i } else { i * n + column }].load();
+            let left = x[from_a + if trans_a { i * m + row } else { row * k + i }];
+            let right = y[from_b + if trans_b { column * k + i } else { i * n + column }];
             sum.wrapping_add(left.wrapping_mul(right))
         });
-        *out = T::store(sum);
+        *out = sum;
     }
     Ok(Tensor::new(storage, layout.shape))
 }

@@ -2,7 +2,7 @@
 
 use super::float_fns::{Gelu, GeluTanh, c};
 use crate::model::DType;
-use crate::truth::element::{Real, with_any, with_float};
+use crate::truth::element::{Compute, Real, with_compute, with_real};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::zip3;
 use crate::truth::number::{Number, Operand, result_type};
@@ -137,8 +137,8 @@ impl Tensor {
             Operand::Number(number) => Self::scalar(number, Some(dtype)),
         };
         let (x, other) = (to_tensor(x)?, to_tensor(other)?);
-        let y = with_any!(dtype, T => zip3::<u8, T, T>("where", condition, &x, &other, |mask, x, other| {
-            if mask != 0 { x } else { other }
+        let y = with_compute!(dtype, C => zip3::<C>("where", [condition, &x, &other], dtype, |mask, x, other| {
+            if mask == C::ZERO { other } else { x }
         })?);
         Ok(record("where", &[&x, &other], y, |_| {
             let condition = condition.clone();
@@ -171,7 +171,10 @@ impl Tensor {
         if !dtype.is_float() {
             return x.add(&a.mul(&b)?.mul(value as i64)?);
         }
-        let y = with_float!(dtype, T => zip3::<T, T, T>("addcmul", &x, &a, &b, |x, a, b| x + c::<<T as crate::truth::element::Element>::Compute>(value) * a * b)?);
+        let y = with_real!(dtype, C => {
+            let value: C = c(value);
+            zip3::<C>("addcmul", [&x, &a, &b], dtype, |x, a, b| x + value * a * b)?
+        });
         Ok(record("addcmul", &[&x, &a, &b], y, |_| {
             let (a, b) = (a.detach(), b.detach());
             move |g: Self, sink| {

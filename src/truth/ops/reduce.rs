@@ -3,7 +3,7 @@
 use super::shape::{normalize_dim, normalize_dims, reduced_shape};
 use super::sum::fold_dims;
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, with_any, with_float};
+use crate::truth::element::{Compute, compute_dtype, with_compute, with_real};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::fill;
 use crate::truth::tape::record;
@@ -34,13 +34,12 @@ impl Tensor {
         if let Some(&dim) = dims.iter().find(|&&dim| self.shape()[dim] == 0) {
             return Err(Error::misuse(op, format!("dim {dim} of {} is empty", self.describe())));
         }
-        let kept = with_any!(self.dtype(), T => {
-            let worst = if LARGEST { T::LEAST } else { T::MOST };
-            fold_dims::<T>(op, self, &dims, worst, |a, b| {
-                let (x, y) = (a.load(), b.load());
-                if beats::<LARGEST, _>(x, y) || x.is_nan() { a } else { b }
-            })?
+        let wide = self.detach().to_dtype(compute_dtype(self.dtype()))?;
+        let kept = with_compute!(self.dtype(), C => {
+            let worst = if LARGEST { C::LEAST } else { C::MOST };
+            fold_dims::<C>(op, &wide, &dims, worst, |a, b| if beats::<LARGEST, _>(a, b) || a.is_nan() { a } else { b })?
         });
+        let kept = kept.to_dtype(self.dtype())?;
         let y = kept.with_shape(reduced_shape(kept.shape(), &dims, keepdim));
         Ok(record(op, &[self], y, |_| {
             let x = self.detach();
@@ -104,12 +103,13 @@ impl Tensor {
         }
         let mut shape = self.shape().to_vec();
         shape[dim] = 1;
-        with_any!(self.dtype(), T => {
-            let x = self.slice::<T>();
-            fill::<i64>(op, &shape, |start, out| {
+        let wide = self.detach().to_dtype(compute_dtype(self.dtype()))?;
+        with_compute!(self.dtype(), C => {
+            let x = wide.slice::<C>();
+            fill::<i64>(op, DType::I64, &shape, &|start, out| {
                 for (nth, out) in out.iter_mut().enumerate() {
                     let (outer, column) = ((start + nth) / inner, (start + nth) % inner);
-                    let at = |i: usize| x[(outer * len + i) * inner + column].load();
+                    let at = |i: usize| x[(outer * len + i) * inner + column];
                     let mut best = 0;
                     for i in 1..len {
                         let (new, old) = (at(i), at(best));
@@ -130,9 +130,9 @@ impl Tensor {
             let dims: Vec<isize> = dim.into_iter().collect();
             let dims = normalize_dims("prod", &dims, x.ndim())?;
             let kept = match x.dtype() {
-                DType::F64 => fold_dims::<f64>("prod", x, &dims, 1.0, |a, b| a * b)?,
-                DType::F32 => fold_dims::<f32>("prod", x, &dims, 1.0, |a, b| a * b)?,
-                _ => fold_dims::<i64>("prod", x, &dims, 1, i64::wrapping_mul)?,
+                DType::F64 => fold_dims::<f64>("prod", x, &dims, 1.0, f64::times)?,
+                DType::F32 => fold_dims::<f32>("prod", x, &dims, 1.0, f32::times)?,
+                _ => fold_dims::<i64>("prod", x, &dims, 1, i64::times)?,
             };
             let y = kept.with_shape(reduced_shape(kept.shape(), &dims, keepdim));
             Ok(record("prod", &[x], y, |_| {
@@ -152,17 +152,17 @@ impl Tensor {
     /// need no special case.
     fn product_of_others(&self, [outer, len, inner]: [usize; 3]) -> Result<Self> {
         let mut y = Self::ones(self.shape(), self.dtype())?;
-        with_float!(self.dtype(), T => {
-            let x = self.slice::<T>();
-            let out = y.make_mut()?.slice_mut::<T>();
+        with_real!(self.dtype(), C => {
+            let x = self.slice::<C>();
+            let out = y.make_mut()?.slice_mut::<C>();
             for column in (0..outer).flat_map(|at| (0..inner).map(move |i| at * len * inner + i)) {
-                let (mut prefix, mut suffix) = (<T as Element>::Compute::from_i64(1), <T as Element>::Compute::from_i64(1));
+                let (mut prefix, mut suffix): (C, C) = (1.0, 1.0);
                 for i in 0..len {
                     let (low, high) = (column + i * inner, column + (len - 1 - i) * inner);
-                    out[low] = T::store(out[low].load() * prefix);
-                    out[high] = T::store(out[high].load() * suffix);
-                    prefix = prefix * x[low].load();
-                    suffix = suffix * x[high].load();
+                    out[low] *= prefix;
+                    out[high] *= suffix;
+                    prefix *= x[low];
+                    suffix *= x[high];
                 }
             }
         });

@@ -3,7 +3,7 @@
 use super::reduce::split_at_dim;
 use super::shape::normalize_dim;
 use crate::model::DType;
-use crate::truth::element::{Element, with_any};
+use crate::truth::element::{Compute, with_compute};
 use crate::truth::error::Result;
 use crate::truth::storage::Storage;
 use crate::truth::tape::record;
@@ -29,7 +29,7 @@ impl Tensor {
         }
         let [_, len, inner] = split_at_dim(self.shape(), dim);
         let mut storage = Storage::scratch("cumsum", self.dtype(), self.shape())?;
-        with_any!(self.dtype(), T => {
+        with_compute!(self.dtype(), T => {
             let plane = len * inner;
             let pairs = storage.slice_mut::<T>().par_chunks_mut(plane).zip(self.slice::<T>().par_chunks(plane));
             pairs.for_each(|(out, x)| {
@@ -37,8 +37,8 @@ impl Tensor {
                 for step in 1..len {
                     let (from, to) = if reversed { (len - step, len - step - 1) } else { (step - 1, step) };
                     for column in 0..inner {
-                        let sum = crate::truth::element::Compute::plus(out[from * inner + column].load(), x[to * inner + column].load());
-                        out[to * inner + column] = T::store(sum);
+                        let sum = out[from * inner + column].plus(x[to * inner + column]);
+                        out[to * inner + column] = sum;
                     }
                 }
             });

@@ -2,14 +2,14 @@
 
 use super::shape::{normalize_dims, reduced_shape};
 use crate::model::DType;
-use crate::truth::element::{Compute, Element};
+use crate::truth::element::Compute;
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::fold;
 use crate::truth::tape::record;
 use crate::truth::tensor::Tensor;
 
-/// Folds the given (sorted) dims of a tensor of element type `T`, keeping them with extent 1.
-pub(super) fn fold_dims<T: Element>(
+/// Folds the given (sorted) dims of a tensor that is stored as it is computed, keeping them with extent 1.
+pub(super) fn fold_dims<T: Compute>(
     op: &'static str,
     x: &Tensor,
     dims: &[usize],
@@ -142,13 +142,14 @@ impl Tensor {
         op: &'static str,
         dims: &[isize],
         keepdim: bool,
-        init: u8,
-        combine: impl Fn(u8, u8) -> u8 + Sync + Copy,
+        init: i64,
+        combine: impl Fn(i64, i64) -> i64 + Sync + Copy,
     ) -> Result<Self> {
         let dims = normalize_dims(op, dims, self.ndim())?;
-        let kept = fold_dims::<u8>(op, &self.to_dtype(DType::Bool)?, &dims, init, combine)?;
+        let bits = self.to_dtype(DType::Bool)?.to_dtype(DType::I64)?;
+        let kept = fold_dims::<i64>(op, &bits, &dims, init, combine)?;
         let shape = reduced_shape(kept.shape(), &dims, keepdim);
-        Ok(kept.with_shape(shape))
+        kept.with_shape(shape).to_dtype(DType::Bool)
     }
 
     pub(super) fn refuse_integers(&self, op: &'static str) -> Result<()> {

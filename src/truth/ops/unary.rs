@@ -5,7 +5,7 @@ use super::float_fns::{
     Reciprocal, Relu, Round, Rsqrt, Saves, Sigmoid, Sign, Silu, Sin, Softplus, Sqrt, Square, Tanh, Trunc, UnaryFn,
 };
 use crate::model::DType;
-use crate::truth::element::{Compute, with_float, with_int};
+use crate::truth::element::{Compute, with_compute, with_real};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::{map, zip};
 use crate::truth::number::Number;
@@ -16,11 +16,11 @@ impl Tensor {
     /// Applies a float function; integers and bool become float32 first.
     pub(super) fn apply<F: UnaryFn>(&self, f: F) -> Result<Self> {
         let x = if self.dtype().is_float() { self.clone() } else { self.to_dtype(DType::F32)? };
-        let y = with_float!(x.dtype(), T => map::<T, T>(F::NAME, &x, |x| f.eval(x))?);
+        let y = with_real!(x.dtype(), C => map::<C>(F::NAME, &x, x.dtype(), |x| f.eval(x))?);
         Ok(record(F::NAME, &[&x], y, |y| {
             let saved = if F::SAVES == Saves::Input { x.detach() } else { y.clone() };
             move |g, sink| {
-                sink.add(0, with_float!(g.dtype(), T => zip::<T, T, T>(F::NAME, &g, &saved, |g, s| f.grad(g, s))?))
+                sink.add(0, with_real!(g.dtype(), C => zip::<C>(F::NAME, &g, &saved, g.dtype(), |g, s| f.grad(g, s))?))
             }
         }))
     }
@@ -29,7 +29,7 @@ impl Tensor {
     fn apply_keeping_int<F: UnaryFn>(&self, f: F, int: impl Fn(i64) -> i64 + Sync) -> Result<Self> {
         match self.dtype() {
             dtype if dtype.is_float() => self.apply(f),
-            dtype => with_int!(dtype, T => map::<T, T>(F::NAME, self, int)),
+            dtype => map::<i64>(F::NAME, self, dtype, int),
         }
     }
 
@@ -143,7 +143,7 @@ impl Tensor {
             dtype if dtype.is_float() || is_float(min) || is_float(max) => self.apply(Clamp { min: low, max: high }),
             dtype => {
                 let (low, high) = (min.map_or(i64::MIN, Number::as_i64), max.map_or(i64::MAX, Number::as_i64));
-                with_int!(dtype, T => map::<T, T>("clamp", self, |x| x.max(low).min(high)))
+                map::<i64>("clamp", self, dtype, |x| x.max(low).min(high))
             }
         }
     }
@@ -178,10 +178,8 @@ impl Tensor {
     }
 
     fn classify(&self, op: &'static str, f: impl Fn(f64) -> bool + Sync) -> Result<Self> {
-        if self.dtype().is_float() {
-            with_float!(self.dtype(), T => map::<T, u8>(op, self, |x| i64::from(f(x.to_f64()))))
-        } else {
-            with_int!(self.dtype(), T => map::<T, u8>(op, self, |x| i64::from(f(x as f64))))
-        }
+        with_compute!(self.dtype(), C => {
+            map::<C>(op, self, DType::Bool, |x| C::from_i64(i64::from(f(x.to_f64()))))
+        })
     }
 }
