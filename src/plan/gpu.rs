@@ -57,12 +57,12 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
     lua.globals().set("gpu", freeze(lua, "gpu", api)?)
 }
 
-/// What the candidate may adapt to; PyTorch's names (`torch.cuda.get_device_properties`).
+/// What the candidate may adapt to.
 fn device(lua: &Lua) -> mlua::Result<Table> {
     let target = recorder(lua, |recorder| recorder.target.clone())?;
     let table = lua.create_table()?;
     table.set("kind", target.kind)?;
-    table.set("multi_processor_count", target.multi_processor_count)?;
+    table.set("processors", target.processors)?;
     table.set("shared_memory_per_block", target.shared_memory_per_block)?;
     table.set("warp_size", 32)?;
     freeze(lua, "gpu.device", table)

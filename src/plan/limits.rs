@@ -3,7 +3,7 @@
 /// Bytes that the Lua VM may allocate.
 pub(super) const LUA_BYTES: usize = 256 << 20;
 /// Lua instructions, over loading, forward and backward together (a few seconds).
-pub(super) const LUA_INSTRUCTIONS: u64 = 400_000_000;
+pub(super) const LUA_INSTRUCTIONS: u64 = 200_000_000;
 /// The budget is checked every so many instructions.
 pub(super) const HOOK_INTERVAL: u32 = 10_000;
 /// Wall clock for the candidate's Lua, which also ends loops inside C functions that no instruction hook sees.

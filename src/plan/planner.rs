@@ -13,7 +13,7 @@ pub struct Target {
     /// `cpu` or `cuda`.
     pub kind: &'static str,
     /// Multiprocessors, or cores that run blocks.
-    pub multi_processor_count: u32,
+    pub processors: u32,
     /// Most bytes of shared memory that one block can have.
     pub shared_memory_per_block: u32,
     /// Bytes of device memory; a plan's scratch must fit.

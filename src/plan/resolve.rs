@@ -49,7 +49,7 @@ pub(super) fn resolve(recorder: Recorder, compiler: &dyn Compiler, cache_dir: &P
     let forward = resolve_all(recorder.forward)?;
     let backward = resolve_all(recorder.backward)?;
     let buffers = recorder.slots.into_iter().map(|slot| slot.buffer).collect();
-    Ok(Plan { modules, buffers, forward, backward })
+    Ok(Plan { compiler: compiler.describe(), modules, buffers, forward, backward })
 }
 
 fn fit(launch: Launch, module: u32, name: &str, compiled: &Module) -> Result<Node, PlanError> {

@@ -70,8 +70,7 @@ fn refuse_finalizers(lua: &Lua) -> mlua::Result<()> {
     lua.globals().set("setmetatable", guarded)
 }
 
-/// One budget for everything; a global hook also reaches coroutines, should there ever be one. Once spent, every
-/// further check fails, so that `pcall` cannot swallow the end.
+/// One budget for everything; a global hook also reaches coroutines, should there ever be one.
 fn limit_instructions(lua: &Lua) -> mlua::Result<()> {
     let left = Cell::new(limits::LUA_INSTRUCTIONS);
     let triggers = HookTriggers::new().every_nth_instruction(limits::HOOK_INTERVAL);
@@ -80,12 +79,21 @@ fn limit_instructions(lua: &Lua) -> mlua::Result<()> {
         if left.get() > 0 {
             return Ok(mlua::VmState::Continue);
         }
-        // The recorder is borrowed only inside our own functions, where no hook runs.
-        let error = recorder(lua, |recorder| {
-            let at = super::error::location(lua, &recorder.file);
-            let message = format!("{at}: still running after {} million Lua instructions", limits::LUA_INSTRUCTIONS / 1_000_000);
-            recorder.fatal.get_or_insert_with(|| candidate(message)).clone()
-        })?;
-        Err(mlua::Error::external(error))
+        // `pcall` catches this error, and a loop of `pcall`s would catch one per interval for ever. From here on each
+        // single instruction fails, the one after `pcall` too.
+        lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| Err(spent(lua)))?;
+        Err(spent(lua))
     })
+}
+
+/// The error of a spent budget; kept as fatal, whatever the candidate makes of it.
+fn spent(lua: &Lua) -> mlua::Error {
+    // The recorder is borrowed only inside our own functions, where no hook runs.
+    let error = recorder(lua, |recorder| {
+        let at = super::error::location(lua, &recorder.file);
+        let message =
+            format!("{at}: still running after {} million Lua instructions", limits::LUA_INSTRUCTIONS / 1_000_000);
+        recorder.fatal.get_or_insert_with(|| candidate(message)).clone()
+    });
+    error.map_or_else(|error| error, mlua::Error::external)
 }

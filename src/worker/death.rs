@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 use super::supervise::End;
+use crate::device::cpu::FAULT_EXIT;
 use crate::model::{LaunchFailure, LaunchFailureKind, RunFailure, RunStatus, Stage};
 
 /// Signals that faults raise, by the names people know.
@@ -52,6 +53,10 @@ pub(super) fn failure(role: &str, stage: &str, end: End, timeout: Duration, stde
                 let name = SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| (*name).to_owned());
                 let name = name.unwrap_or_else(|| format!("signal {signal}"));
                 (RunStatus::Crash, format!("signal:{name}"), format!("{role} died of {name} in {stage}{said}"))
+            }
+            (None, Some(FAULT_EXIT)) => {
+                let line = stderr_tail.last().map_or("a kernel fault without a report", String::as_str);
+                (RunStatus::Crash, "fault".to_owned(), format!("{line} (in {stage})"))
             }
             (None, Some(0)) => {
                 (RunStatus::Crash, "exit:0".to_owned(), format!("{role} ended in {stage} without a result{said}"))

@@ -83,7 +83,7 @@ fn serve() -> Result<(), String> {
     let request: LaunchRequest = wire::receive(request).map_err(|error| error.to_string())?;
     let send = |frame: &LauncherFrame| wire::send(&reply, frame).map_err(|error| error.to_string());
     send(&LauncherFrame::Stage(Stage::Load))?;
-    let opened = plan::check_structure(&request.plan).and_then(|()| devices::open(&request.device));
+    let opened = plan::check_structure(&request.plan).and_then(|()| devices::open(&request.device, &request.plan));
     let result = match opened {
         Ok(mut device) => {
             let files = [inputs.as_fd(), outputs.as_fd()];

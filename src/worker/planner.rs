@@ -82,7 +82,7 @@ fn serve() -> Result<(), String> {
         |message: String| PlanError { kind: PlanErrorKind::Environment, message, detail: String::new() };
     let watch = watch_lua(&request, reply.try_clone().map_err(|error| error.to_string())?);
     let result = devices::target(&request.device)
-        .and_then(|target| Ok((target, devices::compiler(&request.device)?)))
+        .and_then(|target| Ok((target, devices::compiler(&request.device, &request.cache_dir)?)))
         .map_err(environment)
         .and_then(|(target, compiler)| plan::plan(&request, target, compiler.as_ref(), || drop(watch)));
     let message = match result {

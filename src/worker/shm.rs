@@ -203,7 +203,7 @@ mod tests {
             dtype: DType::I8,
             shape: vec![*bytes],
         });
-        Plan { modules: vec![], buffers: buffers.collect(), forward: vec![], backward: vec![] }
+        Plan { compiler: String::new(), modules: vec![], buffers: buffers.collect(), forward: vec![], backward: vec![] }
     }
 
     proptest! {
@@ -232,7 +232,7 @@ mod tests {
         fn any_flipped_bit_changes_the_checksum(mut bytes in proptest::collection::vec(any::<u8>(), 1..200), at: prop::sample::Index, bit in 0..8) {
             let before = checksum(&bytes);
             let at = at.index(bytes.len());
-            bytes[at] ^= 1 << bit;
+            bytes[at] ^= 1u8 << bit;
             prop_assert_ne!(before, checksum(&bytes));
         }
     }
