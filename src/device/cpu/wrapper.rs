@@ -46,7 +46,7 @@ pub(super) fn base_flags(compiler: &HostCompiler) -> Vec<&'static str> {
     if compiler.is_clang {
         flags.push("-ferror-limit=20");
     } else {
-        flags.extend(["-fmax-errors=20", "-fno-extern-tls-init", "-fno-aggressive-loop-optimizations"]);
+        flags.extend(["-fmax-errors=20", "-fno-extern-tls-init", "-fno-gnu-unique", "-fno-aggressive-loop-optimizations"]);
     }
     flags
 }

@@ -14,9 +14,11 @@ struct thread_block {
 };
 inline thread_block this_thread_block() { return thread_block(); }
 
-
 template <unsigned N, class Parent = void> struct thread_block_tile {
     static_assert(N <= 32 && (N & (N - 1)) == 0, "unsupported on the cpu device: tiles wider than a warp");
+    thread_block_tile() = default;
+    // A tile that knows its parent's type is one that does not.
+    template <class Other> thread_block_tile(const thread_block_tile<N, Other>&) {}
     static constexpr unsigned size() { return N; }
     static constexpr unsigned num_threads() { return N; }
     static unsigned thread_rank() { return thread_block::thread_rank() % N; }

@@ -12,16 +12,7 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
         unsigned u = simt_bit_cast<unsigned>(f);
         x = (u & 0x7fffffffu) > 0x7f800000u ? (unsigned short)0x7fff : (unsigned short)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
     }
-    // A double would round twice by way of float, so that step rounds to odd.
-    __nv_bfloat16(double d) {
-        float f = (float)d;
-        unsigned u = simt_bit_cast<unsigned>(f);
-        if ((double)f != d && d == d && (u & 0x7fffffffu) < 0x7f800000u) {
-            if (fabs((double)f) > fabs(d)) u -= 1;
-            u |= 1;
-        }
-        *this = __nv_bfloat16(simt_bit_cast<float>(u));
-    }
+    __nv_bfloat16(double d) : __nv_bfloat16(simt_round_odd(d)) {}
 #define SIMT_FROM(T) __nv_bfloat16(T v) : __nv_bfloat16((double)v) {}
     SIMT_FROM(short) SIMT_FROM(unsigned short) SIMT_FROM(int) SIMT_FROM(unsigned) SIMT_FROM(long)
     SIMT_FROM(unsigned long) SIMT_FROM(long long) SIMT_FROM(unsigned long long)

@@ -12,8 +12,8 @@ struct __attribute__((aligned(2))) __half {
     __half() = default;
     constexpr __half(__half_raw r) : x(r.x) {}
     __half(float f) : x(simt_bit_cast<unsigned short>((simt_f16)f)) {}
-    __half(double d) : x(simt_bit_cast<unsigned short>((simt_f16)d)) {}
-#define SIMT_FROM(T) __half(T v) : __half((float)v) {}
+    __half(double d) : __half(simt_opaque(simt_round_odd(d))) {}
+#define SIMT_FROM(T) __half(T v) : __half((double)v) {}
     SIMT_FROM(short) SIMT_FROM(unsigned short) SIMT_FROM(int) SIMT_FROM(unsigned) SIMT_FROM(long)
     SIMT_FROM(unsigned long) SIMT_FROM(long long) SIMT_FROM(unsigned long long)
 #undef SIMT_FROM

@@ -44,3 +44,25 @@ template <class To, class From> SIMT_INL To simt_bit_cast(From from) {
     memcpy(&to, &from, sizeof(To));
     return to;
 }
+
+// Keeps the compiler from folding a widening chain into one conversion that is a library call.
+SIMT_INL float simt_opaque(float f) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(f));
+#else
+    __asm__("" : "+w"(f));
+#endif
+    return f;
+}
+// Double to float with rounding to odd: a further rounding to a narrower type is then correct.
+SIMT_INL float simt_round_odd(double d) {
+    float f = (float)d;
+    unsigned u = simt_bit_cast<unsigned>(f);
+    if ((double)f != d && d == d && (u & 0x7fffffffu) < 0x7f800000u) {
+        if (__builtin_fabs((double)f) > __builtin_fabs(d)) u -= 1;
+        u |= 1;
+    } else if ((u & 0x7fffffffu) == 0x7f800000u && __builtin_fabs(d) < __builtin_inf()) {
+        u -= 1;  // the largest float, which is odd
+    }
+    return simt_bit_cast<float>(u);
+}

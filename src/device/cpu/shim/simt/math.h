@@ -1,14 +1,14 @@
 // The math functions of CUDA's global namespace: libm's where it has them, the rest from those.
 #pragma once
 extern "C" {
-#define SIMT_M1(f) double f(double) noexcept; float f##f(float) noexcept;
-#define SIMT_M2(f) double f(double, double) noexcept; float f##f(float, float) noexcept;
+#define SIMT_M1(name) double name(double) noexcept; float name##f(float) noexcept;
+#define SIMT_M2(name) double name(double, double) noexcept; float name##f(float, float) noexcept;
 SIMT_M1(exp) SIMT_M1(exp2) SIMT_M1(exp10) SIMT_M1(expm1) SIMT_M1(log) SIMT_M1(log2) SIMT_M1(log10) SIMT_M1(log1p)
 SIMT_M1(sqrt) SIMT_M1(cbrt) SIMT_M1(sin) SIMT_M1(cos) SIMT_M1(tan) SIMT_M1(asin) SIMT_M1(acos) SIMT_M1(atan)
 SIMT_M1(sinh) SIMT_M1(cosh) SIMT_M1(tanh) SIMT_M1(asinh) SIMT_M1(acosh) SIMT_M1(atanh) SIMT_M1(erf) SIMT_M1(erfc)
 SIMT_M1(tgamma) SIMT_M1(lgamma) SIMT_M1(floor) SIMT_M1(ceil) SIMT_M1(round) SIMT_M1(trunc) SIMT_M1(rint)
 SIMT_M1(nearbyint) SIMT_M1(fabs) SIMT_M1(logb) SIMT_M1(j0) SIMT_M1(j1) SIMT_M1(y0) SIMT_M1(y1)
-SIMT_M2(pow) SIMT_M2(fmod) SIMT_M2(atan2) SIMT_M2(hypot) SIMT_M2(fmin) SIMT_M2(fmax) SIMT_M2(copysign)
+SIMT_M2(pow) SIMT_M2(fmod) SIMT_M2(atan2) SIMT_M2(hypot) SIMT_M2(copysign)
 SIMT_M2(remainder) SIMT_M2(fdim) SIMT_M2(nextafter)
 double fma(double, double, double) noexcept; float fmaf(float, float, float) noexcept;
 double ldexp(double, int) noexcept; float ldexpf(float, int) noexcept;
@@ -25,8 +25,16 @@ int abs(int) noexcept; long labs(long) noexcept; long long llabs(long long) noex
 #undef SIMT_M2
 }
 
-#define SIMT_O1(f) SIMT_INL float f(float x) { return f##f(x); }
-#define SIMT_O2(f) SIMT_INL float f(float x, float y) { return f##f(x, y); }
+// Inline, because compilers leave libm's as calls: the operand that is a number wins, as on a GPU.
+#define SIMT_EXTREME(T, name, op) SIMT_INL T name(T a, T b) { return a op b || b != b ? a : b; }
+SIMT_EXTREME(float, fmaxf, >)
+SIMT_EXTREME(float, fminf, <)
+SIMT_EXTREME(double, fmax, >)
+SIMT_EXTREME(double, fmin, <)
+#undef SIMT_EXTREME
+
+#define SIMT_O1(name) SIMT_INL float name(float x) { return name##f(x); }
+#define SIMT_O2(name) SIMT_INL float name(float x, float y) { return name##f(x, y); }
 SIMT_O1(exp) SIMT_O1(exp2) SIMT_O1(exp10) SIMT_O1(expm1) SIMT_O1(log) SIMT_O1(log2) SIMT_O1(log10) SIMT_O1(log1p)
 SIMT_O1(sqrt) SIMT_O1(cbrt) SIMT_O1(sin) SIMT_O1(cos) SIMT_O1(tan) SIMT_O1(asin) SIMT_O1(acos) SIMT_O1(atan)
 SIMT_O1(sinh) SIMT_O1(cosh) SIMT_O1(tanh) SIMT_O1(asinh) SIMT_O1(acosh) SIMT_O1(atanh) SIMT_O1(erf) SIMT_O1(erfc)

@@ -39,8 +39,10 @@ SIMT_INL SIMT_H __hneg(SIMT_H a) { return -a; }
 SIMT_INL SIMT_H2 __hneg2(SIMT_H2 a) { return -a; }
 SIMT_INL SIMT_H __habs(SIMT_H a) { a.x &= 0x7fff; return a; }
 SIMT_INL SIMT_H2 __habs2(SIMT_H2 a) { return SIMT_H2(__habs(a.x), __habs(a.y)); }
-// In double, product and sum of two such values are exact or round once.
-SIMT_INL SIMT_H __hfma(SIMT_H a, SIMT_H b, SIMT_H c) { return SIMT_H((double)(float)a * (double)(float)b + (double)(float)c); }
+// In double the product is exact and the sum rounds once, to odd, before the result's own rounding.
+SIMT_INL SIMT_H __hfma(SIMT_H a, SIMT_H b, SIMT_H c) {
+    return SIMT_H((double)simt_opaque((float)a) * (double)simt_opaque((float)b) + (double)simt_opaque((float)c));
+}
 SIMT_INL SIMT_H __hfma_relu(SIMT_H a, SIMT_H b, SIMT_H c) { return __hmax(__hfma(a, b, c), SIMT_H(0.0f)); }
 SIMT_INL SIMT_H2 __hfma2(SIMT_H2 a, SIMT_H2 b, SIMT_H2 c) { return SIMT_H2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)); }
 SIMT_INL bool __hbeq2(SIMT_H2 a, SIMT_H2 b) { return a.x == b.x && a.y == b.y; }
