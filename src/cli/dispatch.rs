@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::CommandFactory;
 use serde::Serialize;
-use serde_json::Value;
 
-use super::args::{Cli, Command, LoopCommand, OpCommand};
+use super::args::{Cli, Command, LoopCommand, OpCommand, RunArgs};
 use super::{doctor, interrupt};
-use crate::host::{Host, HostError, HostErrorKind, Workspace, cache_root};
+use crate::host::{Host, HostError, HostErrorKind, Settings, Workspace, cache_root, exit_code};
 use crate::model::Exit;
 use crate::worker;
 
@@ -26,12 +26,15 @@ pub fn run(cli: Cli) -> Exit {
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
     interrupt::install().context("cannot set the Ctrl-C handler")?;
     match command {
-        Command::Loop(LoopCommand::Try(args)) => script("scripts/loop/try.lua", &args),
-        Command::Loop(LoopCommand::Status(args)) => script("scripts/loop/status.lua", &args),
-        Command::Op(OpCommand::List(args)) => script("scripts/op/list.lua", &args),
-        Command::Op(OpCommand::Show(args)) => script("scripts/op/show.lua", &args),
-        Command::Op(OpCommand::Check(args)) => script("scripts/op/check.lua", &args),
-        Command::Run(args) => Ok(exit_of(host()?.run_file(&args.file, &args.args)?)),
+        Command::Loop(LoopCommand::Try(args)) => {
+            let limit = Duration::from_secs_f64(args.timeout);
+            script("scripts/loop/try.lua", &args, Settings { reference_limit: limit, ..Settings::default() })
+        }
+        Command::Loop(LoopCommand::Status(args)) => script("scripts/loop/status.lua", &args, Settings::default()),
+        Command::Op(OpCommand::List(args)) => script("scripts/op/list.lua", &args, Settings::default()),
+        Command::Op(OpCommand::Show(args)) => script("scripts/op/show.lua", &args, Settings::default()),
+        Command::Op(OpCommand::Check(args)) => script("scripts/op/check.lua", &args, Settings::default()),
+        Command::Run(args) => run_file(&args),
         Command::Doctor(args) => doctor::run(args.json),
         Command::Init(args) => init(&args.dir),
         Command::Completions { shell } => {
@@ -45,22 +48,26 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
 }
 
 /// The trusted VM over the workspace of the current folder.
-fn host() -> anyhow::Result<Host> {
+fn host(settings: Settings) -> anyhow::Result<Host> {
     let here = std::env::current_dir().context("cannot tell the current folder")?;
-    Ok(Host::new(Workspace::discover(&here, &cache_root()?))?)
+    Ok(Host::new(Workspace::discover(&here, &cache_root()?), settings)?)
 }
 
-fn script(name: &str, args: &impl Serialize) -> anyhow::Result<Exit> {
-    let args: Value = serde_json::to_value(args)?;
-    Ok(exit_of(host()?.run_script(name, &args)?))
+fn script(name: &str, args: &impl Serialize, settings: Settings) -> anyhow::Result<Exit> {
+    exit_of(&host(settings)?.run_script(name, args)?)
+}
+
+fn run_file(args: &RunArgs) -> anyhow::Result<Exit> {
+    if !args.file.is_file() {
+        return Err(HostError::usage(format!("no file '{}' to run", args.file.display())).into());
+    }
+    exit_of(&host(Settings::default())?.run_file(&args.file, &args.args)?)
 }
 
 /// A script ends with an exit code or nothing (success).
-fn exit_of(code: Option<i64>) -> Exit {
-    match code {
-        None => Exit::Keep,
-        Some(code) => Exit::from_code(code).unwrap_or(Exit::Fault),
-    }
+fn exit_of(value: &mlua::Value) -> anyhow::Result<Exit> {
+    let code = exit_code(value)?;
+    Ok(Exit::from_code(i64::from(code)).unwrap_or(Exit::Fault))
 }
 
 fn init(dir: &Path) -> anyhow::Result<Exit> {

@@ -19,7 +19,11 @@ pub struct Worst {
 
 /// JSON has no NaN and no infinities: they are written as `"nan"`, `"inf"`, `"-inf"`.
 fn number_or_name<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.collect_str(&value.to_string().to_lowercase()) }
+    if value.is_finite() {
+        serializer.serialize_f64(*value)
+    } else {
+        serializer.collect_str(&value.to_string().to_lowercase())
+    }
 }
 
 /// Why a tensor does not pass.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::{PlanError, PlanErrorKind, RunFailure, RunStatus};
+
 /// The status of one case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,7 +42,7 @@ impl fmt::Display for Status {
 pub struct Fault {
     pub status: Status,
     /// A stable word for scripts: `compile`, `signal`, `deadline`, …
-    pub code: &'static str,
+    pub code: String,
     /// One line: object, value, next step.
     pub reason: String,
     /// Diagnostics as the child or compiler printed them; at most [`Self::DETAIL_LINES`] lines.
@@ -51,8 +53,8 @@ impl Fault {
     /// How many lines of a child's output are kept.
     pub const DETAIL_LINES: usize = 8;
 
-    pub fn new(status: Status, code: &'static str, reason: impl Into<String>) -> Self {
-        Self { status, code, reason: reason.into(), detail: Vec::new() }
+    pub fn new(status: Status, code: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { status, code: code.into(), reason: reason.into(), detail: Vec::new() }
     }
 
     /// The last lines of `text` as detail.
@@ -61,5 +63,30 @@ impl Fault {
         let kept = lines.len().saturating_sub(Self::DETAIL_LINES);
         self.detail = lines[kept..].iter().map(|line| (*line).to_owned()).collect();
         self
+    }
+}
+
+impl From<RunFailure> for Fault {
+    fn from(failure: RunFailure) -> Self {
+        let status = match failure.status {
+            RunStatus::Crash => Status::Crash,
+            RunStatus::Hang => Status::Hang,
+            RunStatus::Oom => Status::Oom,
+            RunStatus::Error => Status::Error,
+        };
+        Self { status, code: failure.reason, reason: failure.message, detail: failure.stderr_tail }
+    }
+}
+
+impl From<PlanError> for Fault {
+    fn from(error: PlanError) -> Self {
+        let (status, code) = match error.kind {
+            PlanErrorKind::Candidate => (Status::Crash, "candidate"),
+            PlanErrorKind::Compile => (Status::Crash, "compile"),
+            PlanErrorKind::Launch => (Status::Crash, "launch"),
+            PlanErrorKind::Oom => (Status::Oom, "oom"),
+            PlanErrorKind::Environment => (Status::Error, "environment"),
+        };
+        Self::new(status, code, error.message).with_detail(&error.detail)
     }
 }

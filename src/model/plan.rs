@@ -10,6 +10,8 @@ use super::DType;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// Compiler and version that made the modules.
+    pub compiler: String,
     pub modules: Vec<Module>,
     pub buffers: Vec<Buffer>,
     pub forward: Vec<Node>,

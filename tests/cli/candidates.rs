@@ -74,8 +74,12 @@ fn kernel_with_an_unknown_symbol() {
 fn kernel_that_calls_the_host() {
     let hostile = r#"extern "C" int system(const char*); if (i == 0) system("touch /tmp/popcorn-escape");"#;
     let fixture = Fixture::new();
-    fixture.edit("kernels/twice.cu", "template <typename T>", r#"extern "C" int system(const char*);
-template <typename T>"#);
+    fixture.edit(
+        "kernels/twice.cu",
+        "template <typename T>",
+        r#"extern "C" int system(const char*);
+template <typename T>"#,
+    );
     fixture.edit("kernels/twice.cu", BODY, "if (i == 0) system(\"true\"); y[i] = x[i];");
     let tried = fixture.try_twice(&[]);
     assert!(matches!(tried.status(), "crash" | "fail"), "{hostile}: {}", tried.words());
@@ -85,7 +89,12 @@ template <typename T>"#);
 #[test]
 fn unsupported_features_are_named_with_their_line() {
     expect(&[], &[(BODY, "asm volatile(\"bar.sync 0;\");")], &["crash", "fail"], &["twice.cu:6", "PTX"]);
-    expect(&[], &[("#include <cuda_bf16.h>", "#include <cuda_bf16.h>\n#include <mma.h>")], &["crash", "fail"], &["mma"]);
+    expect(
+        &[],
+        &[("#include <cuda_bf16.h>", "#include <cuda_bf16.h>\n#include <mma.h>")],
+        &["crash", "fail"],
+        &["mma"],
+    );
 }
 
 #[test]
@@ -111,8 +120,18 @@ fn lua_faults_of_the_candidate() {
     expect(&[("return twice(x) end", "return x end")], &[], &["crash", "fail"], &["copy"]);
     expect(&[("return { x = twice(dy) }", "return {}")], &[], &["crash", "fail"], &["x", "missing"]);
     expect(&[("return { x = twice(dy) }", "return { x = twice(dy), z = twice(dy) }")], &[], &["crash", "fail"], &["z"]);
-    expect(&[("local M = {}", "local M = {} error('own words')")], &[], &["crash", "fail"], &["twice_cu.lua:2", "own words"]);
-    expect(&[("local M = {}", "local M = {} io.open('/etc/passwd')")], &[], &["crash", "fail"], &["twice_cu.lua:2", "io"]);
+    expect(
+        &[("local M = {}", "local M = {} error('own words')")],
+        &[],
+        &["crash", "fail"],
+        &["twice_cu.lua:2", "own words"],
+    );
+    expect(
+        &[("local M = {}", "local M = {} io.open('/etc/passwd')")],
+        &[],
+        &["crash", "fail"],
+        &["twice_cu.lua:2", "io"],
+    );
 }
 
 #[test]
@@ -129,7 +148,8 @@ fn lua_that_never_ends_or_eats_memory() {
 
 #[test]
 fn a_plan_with_ten_million_launches() {
-    let many = "for i = 1, 10000000 do mod:kernel(\"twice\", x.dtype) { grid = 1, block = 64, x, y, 0 } end\n  return y";
+    let many =
+        "for i = 1, 10000000 do mod:kernel(\"twice\", x.dtype) { grid = 1, block = 64, x, y, 0 } end\n  return y";
     expect(&[("  return y\n", &format!("  {many}\n"))], &[], &["crash", "fail"], &["launches"]);
 }
 
@@ -146,7 +166,12 @@ fn forty_gigabytes_of_scratch() {
 
 #[test]
 fn memory_faults_name_buffer_thread_and_line() {
-    expect(&[], &[(BODY, "y[i < n ? i : n + 100000] = T(2.f * float(x[i < n ? i : 0]));")], &["crash"], &["out0", "twice.cu:6"]);
+    expect(
+        &[],
+        &[(BODY, "y[i < n ? i : n + 100000] = T(2.f * float(x[i < n ? i : 0]));")],
+        &["crash"],
+        &["out0", "twice.cu:6"],
+    );
     expect(&[], &[(BODY, "const_cast<T*>(x)[i < n ? i : 0] = T(0.f);")], &["crash"], &["x", "twice.cu:6"]);
     expect(&[], &[(BODY, "*(volatile int*)nullptr = 1;")], &["crash"], &["twice.cu:6"]);
 }
@@ -156,11 +181,22 @@ fn other_deaths_are_named() {
     expect(&[], &[(BODY, "__trap();")], &["crash"], &["__trap", "twice.cu:6"]);
     expect(
         &[],
-        &[("template <typename T>", "__device__ int deep(int n) { volatile char pad[4096]; pad[0] = n; return n <= 0 ? pad[0] : deep(n - 1) + pad[0]; }\ntemplate <typename T>"), (BODY, "y[0] = T(float(deep(1000000)));")],
+        &[
+            (
+                "template <typename T>",
+                "__device__ int deep(int n) { volatile char pad[4096]; pad[0] = n; return n <= 0 ? pad[0] : deep(n - 1) + pad[0]; }\ntemplate <typename T>",
+            ),
+            (BODY, "y[0] = T(float(deep(1000000)));"),
+        ],
         &["crash"],
         &["stack"],
     );
-    expect(&[], &[(BODY, "if (threadIdx.x < 32) { __syncthreads(); } else { while (true) __syncwarp(); }")], &["crash", "hang"], &["twice"]);
+    expect(
+        &[],
+        &[(BODY, "if (threadIdx.x < 32) { __syncthreads(); } else { while (true) __syncwarp(); }")],
+        &["crash", "hang"],
+        &["twice"],
+    );
     expect(&[], &[(BODY, "int zero = n - n; y[i % 4] = T(float(1 / zero));")], &["crash"], &["twice"]);
 }
 
@@ -169,7 +205,18 @@ fn an_endless_kernel_is_a_hang_and_the_next_case_passes() {
     let fixture = Fixture::new();
     fixture.edit("kernels/twice.cu", BODY, &format!("while (n == 132) {{ if (y[0] == T(12345.f)) break; }} {BODY}"));
     let output = fixture.run(&[
-        "loop", "try", "twice", "--case", CASE, "--case", "hidden=32,batch=(4,),float32", "--reps", "2", "--timeout", "2", "--json",
+        "loop",
+        "try",
+        "twice",
+        "--case",
+        CASE,
+        "--case",
+        "hidden=32,batch=(4,),float32",
+        "--reps",
+        "2",
+        "--timeout",
+        "2",
+        "--json",
     ]);
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a record");
     assert_eq!(record["results"][0]["status"], "hang", "{record}");
@@ -183,7 +230,16 @@ fn a_case_that_dies_does_not_stop_the_others() {
     let fixture = Fixture::new();
     fixture.edit("kernels/twice.cu", BODY, &format!("if (n == 132) __trap(); {BODY}"));
     let output = fixture.run(&[
-        "loop", "try", "twice", "--case", CASE, "--case", "hidden=32,batch=(4,),bfloat16", "--reps", "2", "--json",
+        "loop",
+        "try",
+        "twice",
+        "--case",
+        CASE,
+        "--case",
+        "hidden=32,batch=(4,),bfloat16",
+        "--reps",
+        "2",
+        "--json",
     ]);
     let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a record");
     assert_eq!((&record["results"][0]["status"], &record["results"][1]["status"]), (&"crash".into(), &"pass".into()));

@@ -5,7 +5,17 @@ use std::process::Stdio;
 use super::support::{Fixture, POPCORN, assert_fails, text};
 
 const OPS: [&str; 11] = [
-    "rms_norm", "layer_norm", "add_rms_norm", "softmax", "swiglu", "geglu", "gelu", "cross_entropy", "matmul", "rope", "embedding",
+    "rms_norm",
+    "layer_norm",
+    "add_rms_norm",
+    "softmax",
+    "swiglu",
+    "geglu",
+    "gelu",
+    "cross_entropy",
+    "matmul",
+    "rope",
+    "embedding",
 ];
 
 #[test]
@@ -21,7 +31,8 @@ fn op_list_and_show() {
     for op in OPS {
         let output = fixture.run(&["op", "show", op]);
         assert_eq!(output.status.code(), Some(0), "{op}: {}", text(&output.stderr));
-        let shown: serde_json::Value = serde_json::from_slice(&fixture.run(&["op", "show", op, "--json"]).stdout).unwrap();
+        let shown: serde_json::Value =
+            serde_json::from_slice(&fixture.run(&["op", "show", op, "--json"]).stdout).unwrap();
         assert_eq!(shown["name"], op);
     }
 }
@@ -61,7 +72,11 @@ fn a_registered_rival_is_timed_beside() {
 fn the_built_in_files_are_used_without_a_workspace() {
     let fixture = Fixture::new();
     let empty = tempfile::tempdir().unwrap();
-    let output = fixture.command(&["loop", "try", "softmax", "--cases", "1", "--reps", "1"]).current_dir(empty.path()).output().unwrap();
+    let output = fixture
+        .command(&["loop", "try", "softmax", "--cases", "1", "--reps", "1"])
+        .current_dir(empty.path())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left in the current folder");
 }
@@ -83,7 +98,10 @@ fn init_writes_once_and_never_over_edits() {
 #[test]
 fn a_workspace_file_wins_over_the_built_in_one() {
     let fixture = Fixture::new();
-    fixture.write("scripts/policies/recorded.lua", "return function() return { verdict = 'inconclusive', reason = 'edited' } end");
+    fixture.write(
+        "scripts/policies/recorded.lua",
+        "return function() return { verdict = 'inconclusive', reason = 'edited' } end",
+    );
     let tried = fixture.try_twice(&[]);
     assert_eq!((tried.code, &tried.record["reason"]), (3, &"edited".into()));
 }
@@ -93,7 +111,12 @@ fn run_gives_a_script_its_arguments_and_exit_code() {
     let fixture = Fixture::new();
     fixture.write("mine.lua", "local a, b = ...\npopcorn.out(a .. '/' .. b)\nreturn popcorn.exit.no_verdict");
     let output = fixture.run(&["run", "mine.lua", "one", "--two"]);
-    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), "one/--two\n"), "{}", text(&output.stderr));
+    assert_eq!(
+        (output.status.code(), text(&output.stdout).as_str()),
+        (Some(3), "one/--two\n"),
+        "{}",
+        text(&output.stderr)
+    );
     fixture.write("bad.lua", "local x = 1\nlocal y = undefined_name");
     assert_fails(&fixture.run(&["run", "bad.lua"]), 4, &["bad.lua:2", "undefined_name"]);
     assert_fails(&fixture.run(&["run", "nowhere.lua"]), 2, &["nowhere.lua"]);
@@ -132,10 +155,17 @@ fn doctor_says_what_is_there_and_what_is_missing() {
 #[test]
 fn usage_errors_are_2_and_help_has_examples() {
     let fixture = Fixture::new();
-    for args in [&["loop", "try"][..], &["nonsense"], &["loop", "try", "twice", "--reps", "0"], &["loop", "try", "twice", "--timeout", "-1"], &["op", "check"]] {
+    for args in [
+        &["loop", "try"][..],
+        &["nonsense"],
+        &["loop", "try", "twice", "--reps", "0"],
+        &["loop", "try", "twice", "--timeout", "-1"],
+        &["op", "check"],
+    ] {
         assert_eq!(fixture.run(args).status.code(), Some(2), "{args:?}");
     }
-    for args in [&["--help"][..], &["loop", "try", "--help"], &["op", "check", "--help"], &["loop", "status", "--help"]] {
+    for args in [&["--help"][..], &["loop", "try", "--help"], &["op", "check", "--help"], &["loop", "status", "--help"]]
+    {
         let output = fixture.run(args);
         assert_eq!(output.status.code(), Some(0));
     }

@@ -34,7 +34,8 @@ fn a_full_disk_in_the_middle_of_an_append_loses_nothing() {
     let before = std::fs::read(fixture.log("twice")).unwrap();
     // A file size limit acts like a full disk: the write is cut short, then fails (SIGXFSZ is ignored).
     let blocks = before.len() / 1024 + 1;
-    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {POPCORN} {}", TRY.map(|arg| format!("'{arg}'")).join(" "));
+    let script =
+        format!("trap '' XFSZ; ulimit -f {blocks}; exec {POPCORN} {}", TRY.map(|arg| format!("'{arg}'")).join(" "));
     let note = format!("{script} --note '{}'", "long note ".repeat(400));
     let output = Command::new("bash")
         .args(["-c", &note])
@@ -77,7 +78,12 @@ fn torn_foreign_and_newer_lines_are_reported_and_skipped() {
 fn samples_modes_and_reps_are_never_mixed() {
     let fixture = Fixture::new();
     for more in [&[][..], &["--forward-only"], &["--reps", "2"], &["--case", "hidden=8,batch=(),float32"]] {
-        let args: Vec<&str> = TRY.iter().filter(|arg| !more.contains(&"--reps") || !["--reps", "1"].contains(arg)).copied().chain(more.iter().copied()).collect();
+        let args: Vec<&str> = TRY
+            .iter()
+            .filter(|arg| !more.contains(&"--reps") || !["--reps", "1"].contains(arg))
+            .copied()
+            .chain(more.iter().copied())
+            .collect();
         assert_eq!(fixture.run(&args).status.code(), Some(0), "each is a baseline of its own: {args:?}");
     }
     let output = fixture.run(&["loop", "status", "twice", "--json"]);

@@ -18,7 +18,12 @@ fn expect_fault(from: &str, to: &str, words: &[&str]) {
 #[test]
 fn an_unknown_op_suggests_the_nearest() {
     let fixture = Fixture::new();
-    for command in [&["loop", "try", "rms_nrom"][..], &["op", "show", "rms_nrom"], &["op", "check", "rms_nrom"], &["loop", "status", "rms_nrom"]] {
+    for command in [
+        &["loop", "try", "rms_nrom"][..],
+        &["op", "show", "rms_nrom"],
+        &["op", "check", "rms_nrom"],
+        &["loop", "status", "rms_nrom"],
+    ] {
         assert_fails(&fixture.run(command), 2, &["rms_nrom", "rms_norm"]);
     }
 }
@@ -40,7 +45,11 @@ fn a_list_that_is_not_one() {
 
 #[test]
 fn a_reference_that_raises() {
-    expect_fault("return (x:upcast() * 2)", "error('own words') return (x:upcast() * 2)", &["ops/twice.lua:7", "own words"]);
+    expect_fault(
+        "return (x:upcast() * 2)",
+        "error('own words') return (x:upcast() * 2)",
+        &["ops/twice.lua:7", "own words"],
+    );
 }
 
 #[test]
@@ -50,7 +59,11 @@ fn a_reference_with_a_misspelt_method() {
 
 #[test]
 fn a_reference_of_the_wrong_shape_dtype_or_count() {
-    expect_fault("(x:upcast() * 2):to(x.dtype)", "(x:upcast() * 2):to(x.dtype):flatten()", &["twice", "[132]", "[4, 33]"]);
+    expect_fault(
+        "(x:upcast() * 2):to(x.dtype)",
+        "(x:upcast() * 2):to(x.dtype):flatten()",
+        &["twice", "[132]", "[4, 33]"],
+    );
     expect_fault(":to(x.dtype)", ":to(\"float64\")", &["twice", "float64", "float32"]);
     expect_fault("(x:upcast() * 2):to(x.dtype)", "x, x", &["twice", "2", "1"]);
 }
@@ -93,7 +106,8 @@ fn a_candidate_that_is_not_there() {
 #[test]
 fn policies_that_are_wrong() {
     let fixture = Fixture::new();
-    let attempt = |policy: &str| fixture.run(&["loop", "try", "twice", "--case", CASE, "--reps", "1", "--policy", policy]);
+    let attempt =
+        |policy: &str| fixture.run(&["loop", "try", "twice", "--case", CASE, "--reps", "1", "--policy", policy]);
     assert_fails(&attempt("recoded"), 2, &["recoded", "recorded"]);
     fixture.write("bad.lua", "return 7");
     assert_fails(&attempt("bad.lua"), 2, &["bad.lua", "function"]);
@@ -122,7 +136,9 @@ fn every_op_checks_and_a_wrong_vector_fails() {
         return;
     }
     let fixture = Fixture::new();
-    for op in "rms_norm layer_norm add_rms_norm softmax swiglu geglu gelu cross_entropy matmul rope embedding".split(' ') {
+    for op in
+        "rms_norm layer_norm add_rms_norm softmax swiglu geglu gelu cross_entropy matmul rope embedding".split(' ')
+    {
         let file = golden.join(format!("{op}.safetensors"));
         let output = fixture.run(&["op", "check", op, "--against", file.to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(0), "{op}: {}{}", text(&output.stdout), text(&output.stderr));

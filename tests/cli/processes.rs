@@ -88,8 +88,12 @@ fn no_compiler_is_an_environment_fault_that_says_how_to_get_one() {
     let all = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{all}");
     assert!(all.contains("/nonexistent/c++"), "{all}");
-    let output =
-        fixture.command(&["loop", "try", "twice", "--case", CASE]).env("PATH", "/nonexistent").env_remove("POPCORN_CXX").output().unwrap();
+    let output = fixture
+        .command(&["loop", "try", "twice", "--case", CASE])
+        .env("PATH", "/nonexistent")
+        .env_remove("POPCORN_CXX")
+        .output()
+        .unwrap();
     let all = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{all}");
     assert!(all.contains("g++"), "{all}");

@@ -154,7 +154,8 @@ pub fn processes_with(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
         let path: &Path = &entry.path();
-        let is_process = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.parse::<u32>().is_ok());
+        let is_process =
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.parse::<u32>().is_ok());
         if !is_process || path.ends_with(std::process::id().to_string()) {
             continue;
         }

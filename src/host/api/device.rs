@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::arguments::{exactly, string};
 use crate::device;
-use crate::host::{HostError, to_lua};
+use crate::host::{HostError, cache_root, to_lua};
 
 pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
     let module = lua.create_table()?;
@@ -45,10 +45,11 @@ fn describe(name: &str) -> Result<Description, HostError> {
     let kind = device::resolve(name).ok_or_else(|| {
         HostError::usage(format!("this popcorn has no device '{name}'; it has: {}", device::DEVICES.join(", ")))
     })?;
-    let info = device::open(kind).map_err(|error| HostError::environment(error.to_string()))?.describe();
+    let info = device::describe(kind, &cache_root()?);
     let uname = rustix::system::uname();
     let os = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
-    let env = Environment { popcorn: env!("CARGO_PKG_VERSION"), os, compiler: info.compiler, processors: info.processors };
+    let env =
+        Environment { popcorn: env!("CARGO_PKG_VERSION"), os, compiler: info.compiler, processors: info.processors };
     Ok(Description {
         kind: kind.to_owned(),
         name: info.name,

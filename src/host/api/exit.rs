@@ -3,8 +3,8 @@
 use mlua::{Lua, MultiValue, Table};
 
 use super::arguments::{exactly, string};
-use crate::model::Exit;
 use crate::host::HostError;
+use crate::model::Exit;
 
 pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
     let exit = lua.create_table()?;

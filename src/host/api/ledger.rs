@@ -6,7 +6,7 @@ use mlua::{Lua, MultiValue, Table, Value};
 use serde_json::Value as Json;
 
 use super::arguments::{exactly, string};
-use crate::host::{Host, HostError, cache_root, json, to_lua};
+use crate::host::{HostError, cache_root, json, to_lua};
 use crate::ledger;
 
 pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
@@ -109,7 +109,7 @@ fn read(lua: &Lua, path: &Path) -> Result<Table, HostError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Settings, Workspace};
+    use crate::host::{Host, Settings, Workspace};
 
     #[test]
     fn a_record_survives_the_round_trip_and_a_bad_line_is_a_problem() {

@@ -1,12 +1,19 @@
 //! The Lua API, one file per module. Each installer adds its module to the `popcorn` table (or a global of its own).
 
 pub(super) mod arguments;
+mod candidate;
 mod case;
+mod device;
+mod exit;
+mod experiment;
 mod json;
+mod ledger;
 mod op;
 mod output;
+mod report;
 pub(super) mod rng;
 mod safetensors;
+mod script;
 pub mod tensor;
 mod try_call;
 
@@ -27,6 +34,13 @@ pub(super) const INSTALLERS: &[Installer] = &[
     case::install,
     op::install,
     safetensors::install,
+    exit::install,
+    report::install,
+    script::install,
+    ledger::install,
+    device::install,
+    candidate::install,
+    experiment::install,
 ];
 
 #[cfg(test)]

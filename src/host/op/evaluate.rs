@@ -1,5 +1,7 @@
 //! Running an op's reference: truth in float64 on the rounded inputs, honest error at the case's own dtype.
 
+use std::time::{Duration, Instant};
+
 use mlua::{MultiValue, Value};
 
 use super::Op;
@@ -17,6 +19,9 @@ pub struct Evaluation {
     /// Gradient of `sum(outputs · cotangents)` by each input that needs one, in signature order; None where the outputs
     /// do not depend on the input. Empty when no cotangents were given.
     pub grads: Vec<(String, Option<Tensor>)>,
+    /// Wall time of the reference, and of its gradients (zero without cotangents).
+    pub forward: Duration,
+    pub backward: Duration,
 }
 
 impl Op {
@@ -50,8 +55,11 @@ impl Op {
                 }
             });
         }
+        let start = Instant::now();
         let returned: MultiValue = self.call(&self.functions.reference, "reference", args)?;
+        let forward = start.elapsed();
         let outputs = self.check_outputs(case, &returned)?;
+        let start = Instant::now();
         let grads = match cotangents {
             None => Vec::new(),
             Some(cotangents) => {
@@ -59,10 +67,11 @@ impl Op {
                 needs_grad.into_iter().zip(grads).collect()
             }
         };
+        let backward = if cotangents.is_some() { start.elapsed() } else { Duration::ZERO };
         drop(returned);
         // Tensors are large and Lua sees only their handles: let go of the intermediates now.
         lua.gc_collect()?;
-        Ok(Evaluation { outputs: outputs.iter().map(Tensor::detach).collect(), grads })
+        Ok(Evaluation { outputs: outputs.iter().map(Tensor::detach).collect(), grads, forward, backward })
     }
 
     /// One input at the evaluation's dtype.

@@ -145,7 +145,9 @@ impl FromLua for Draws {
     fn from_lua(value: Value, _: &Lua) -> mlua::Result<Self> {
         match value.as_userdata().and_then(|userdata| userdata.borrow::<Self>().ok()) {
             Some(draws) => Ok(draws.clone()),
-            None => Err(HostError::script(format!("expected draws (from popcorn.draw), got {}", value.type_name())).into()),
+            None => {
+                Err(HostError::script(format!("expected draws (from popcorn.draw), got {}", value.type_name())).into())
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::truth::Tensor;
 #[derive(Serialize)]
 struct CaseGrade {
     status: Status,
-    code: &'static str,
+    code: String,
     reason: String,
     tensors: Vec<Tally>,
 }
@@ -40,8 +40,8 @@ pub(super) fn grade(lua: &Lua, args: MultiValue) -> mlua::Result<Value> {
 fn summarise(tensors: Vec<Tally>) -> CaseGrade {
     let fault = tensors.iter().find_map(|tally| Some((tally, tally.grade.fault?)));
     let (status, code, reason) = match fault {
-        None => (Status::Pass, "", String::new()),
-        Some((tally, fault)) => (Status::Fail, fault.code(), tally.reason()),
+        None => (Status::Pass, String::new(), String::new()),
+        Some((tally, fault)) => (Status::Fail, fault.code().to_owned(), tally.reason()),
     };
     CaseGrade { status, code, reason, tensors }
 }
@@ -104,10 +104,12 @@ impl Graded<'_> {
     fn compare(&self, run: &RunInner, draw: u32, table: &Table) -> Result<TensorGrade, HostError> {
         let fault = |error: crate::truth::Error| HostError::environment(format!("{}: {error}", self.name));
         let buffer = run.plan.buffers.iter().position(|buffer| buffer.role == self.role);
-        let buffer = buffer.ok_or_else(|| HostError::environment(format!("the plan has no buffer for {}", self.name)))?;
+        let buffer =
+            buffer.ok_or_else(|| HostError::environment(format!("the plan has no buffer for {}", self.name)))?;
         let shape: Vec<usize> = self.meta.shape.iter().map(|&extent| extent as usize).collect();
         let dtype = self.meta.dtype;
-        let value = Tensor::from_bytes(dtype, &shape, run.memory.read(draw, buffer as u32)).map_err(fault)?.as_f64_vec();
+        let bytes = run.memory.read(draw, buffer as u32).map_err(|error| HostError::environment(error.to_string()))?;
+        let value = Tensor::from_bytes(dtype, &shape, bytes).map_err(fault)?.as_f64_vec();
         let zeros = || vec![0.0; value.len()];
         let truth = self.truth.map_or_else(zeros, Tensor::as_f64_vec);
         let honest = self.honest.map_or_else(zeros, Tensor::as_f64_vec);

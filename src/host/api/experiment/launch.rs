@@ -40,10 +40,7 @@ pub(super) fn launch(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
 
 fn run(plan: &Rc<Plan>, draws: &DrawsInner, settings: &Settings) -> Result<RunInner, Fault> {
     let count = draws.sets.len() as u32;
-    let mut memory = CaseMemory::new(plan, count).map_err(|error| match error {
-        MemoryError::Oom { .. } => Fault::new(Status::Oom, "out-of-memory", error.to_string()),
-        MemoryError::Io(_) => Fault::new(Status::Error, "environment", error.to_string()),
-    })?;
+    let mut memory = CaseMemory::new(plan, count).map_err(memory_fault)?;
     for (draw, set) in draws.sets.iter().enumerate() {
         for (index, buffer) in plan.buffers.iter().enumerate() {
             let tensor = match &buffer.role {
@@ -55,10 +52,9 @@ fn run(plan: &Rc<Plan>, draws: &DrawsInner, settings: &Settings) -> Result<RunIn
                 let reason = format!("the plan has an input '{}' that was not drawn", buffer.name);
                 return Err(Fault::new(Status::Error, "environment", reason));
             };
-            memory.write(draw as u32, index as u32, tensor.as_bytes());
+            memory.write(draw as u32, index as u32, tensor.as_bytes()).map_err(memory_fault)?;
         }
     }
-    memory.seal();
     let request = LaunchRequest {
         device: settings.device.clone(),
         plan: plan.as_ref().clone(),
@@ -73,6 +69,14 @@ fn run(plan: &Rc<Plan>, draws: &DrawsInner, settings: &Settings) -> Result<RunIn
     Ok(RunInner { plan: plan.clone(), memory, report })
 }
 
+fn memory_fault(error: MemoryError) -> Fault {
+    let (status, code) = match error {
+        MemoryError::TooLarge { .. } => (Status::Oom, "oom"),
+        _ => (Status::Error, "environment"),
+    };
+    Fault::new(status, code, error.to_string())
+}
+
 /// Milliseconds of one replay, per rep.
 fn milliseconds(samples: &[Sample]) -> Vec<f64> {
     samples.iter().map(|sample| sample.ns as f64 / 1e6 / f64::from(sample.launches.max(1))).collect()
@@ -82,7 +86,10 @@ impl FromLua for Run {
     fn from_lua(value: Value, _: &Lua) -> mlua::Result<Self> {
         match value.as_userdata().and_then(|userdata| userdata.borrow::<Self>().ok()) {
             Some(run) => Ok(run.clone()),
-            None => Err(HostError::script(format!("expected a run (from popcorn.launch), got {}", value.type_name())).into()),
+            None => {
+                Err(HostError::script(format!("expected a run (from popcorn.launch), got {}", value.type_name()))
+                    .into())
+            }
         }
     }
 }
@@ -92,8 +99,12 @@ pub(crate) const FIELDS: [&str; 3] = ["backward", "forward", "scratch_mb"];
 
 impl UserData for Run {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_field_method_get("forward", |lua, run| Ok(to_lua(lua, &Times::of(&milliseconds(&run.0.report.forward)))?));
-        fields.add_field_method_get("backward", |lua, run| Ok(to_lua(lua, &Times::of(&milliseconds(&run.0.report.backward)))?));
+        fields.add_field_method_get("forward", |lua, run| {
+            Ok(to_lua(lua, &Times::of(&milliseconds(&run.0.report.forward)))?)
+        });
+        fields.add_field_method_get("backward", |lua, run| {
+            Ok(to_lua(lua, &Times::of(&milliseconds(&run.0.report.backward)))?)
+        });
         fields.add_field_method_get("scratch_mb", |_, run| Ok(run.0.report.scratch_bytes as f64 / 1e6));
     }
 

@@ -13,7 +13,8 @@ use crate::host::api::arguments::exactly;
 use crate::host::api::candidate::LuaCandidate;
 use crate::host::api::case::unknown_field;
 use crate::host::{HostError, cache_root, json, to_lua};
-use crate::model::{Plan, PlanRequest};
+use crate::model::{Fault, Plan, PlanRequest};
+use crate::worker::PlanFailure;
 use crate::{plan as planner, worker};
 
 /// A checked plan and the files that it came from.
@@ -36,7 +37,10 @@ pub(super) fn plan(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
         signature: draws.0.signature.clone(),
         cache_dir: cache_root()?,
     };
-    let planned = worker::run_plan(&request, settings.timeout());
+    let planned = worker::run_plan(&request, settings.timeout()).map_err(|failure| match failure {
+        PlanFailure::Refused(error) => Fault::from(error),
+        PlanFailure::Died(failure) => Fault::from(failure),
+    });
     value_or_fault(lua, planned.map(|plan| LuaPlan { plan: Rc::new(plan), candidate }))
 }
 
@@ -52,7 +56,9 @@ impl FromLua for LuaPlan {
     fn from_lua(value: Value, _: &Lua) -> mlua::Result<Self> {
         match value.as_userdata().and_then(|userdata| userdata.borrow::<Self>().ok()) {
             Some(plan) => Ok(plan.clone()),
-            None => Err(HostError::script(format!("expected a plan (from popcorn.plan), got {}", value.type_name())).into()),
+            None => {
+                Err(HostError::script(format!("expected a plan (from popcorn.plan), got {}", value.type_name())).into())
+            }
         }
     }
 }
@@ -68,7 +74,8 @@ impl UserData for LuaPlan {
         });
         methods.add_method("data", |lua, plan, args: MultiValue| {
             let [] = exactly("plan:data", args)?;
-            let data = serde_json::to_string(plan.plan.as_ref()).map_err(|error| HostError::environment(error.to_string()))?;
+            let data =
+                serde_json::to_string(plan.plan.as_ref()).map_err(|error| HostError::environment(error.to_string()))?;
             Ok(json::decode(lua, &data)?)
         });
         methods.add_method("sources", |lua, plan, args: MultiValue| {

@@ -1,0 +1,3 @@
+pub(super) fn run(_: bool) -> anyhow::Result<crate::model::Exit> {
+    Ok(crate::model::Exit::Keep)
+}

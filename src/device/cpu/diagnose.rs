@@ -1,0 +1,260 @@
+//! From a failed compilation to one line in the user's terms.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::inspect::Needs;
+use super::shim::is_shim_path;
+use super::toolchain::{HostCompiler, Output, environment};
+use super::wrapper::{ENTRY_LIST, source_error};
+use super::{features, scan};
+use crate::device::{CompileError, CompileErrorKind};
+
+/// One `file:line: error: text` of the compiler.
+struct Diagnostic {
+    file: String,
+    line: usize,
+    text: String,
+}
+
+static ERROR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$").ok());
+static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?:from |^)(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?(?:[,:]|.*required from here|.*requested here)")
+        .ok()
+});
+
+fn errors(log: &str) -> Vec<Diagnostic> {
+    let Some(pattern) = ERROR.as_ref() else { return Vec::new() };
+    log.lines()
+        .filter_map(|line| {
+            let found = pattern.captures(line)?;
+            Some(Diagnostic {
+                file: found["file"].to_owned(),
+                line: found["line"].parse().ok()?,
+                text: found["text"].to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// The last place in a user's file that the compiler named before the line that holds `needle`.
+fn user_context(log: &str, needle: &str) -> Option<(String, usize)> {
+    let pattern = CONTEXT.as_ref()?;
+    let end = log.find(needle).unwrap_or(log.len());
+    let before = log[..end].lines().rev().take(30);
+    let after = log[end..].lines().skip(1).take(6);
+    before.chain(after).find_map(|line| {
+        let found = pattern.captures(line.trim_start_matches("In file included "))?;
+        let file = found["file"].trim();
+        let ours = is_shim_path(file) || file.contains(ENTRY_LIST) || file.ends_with("kernel.cc");
+        (!ours && file.contains('.')).then(|| Some((file.to_owned(), found["line"].parse().ok()?)))?
+    })
+}
+
+/// A path as the user wrote it, or at least without the folder of the kernel file.
+fn shown(file: &str, source: &Path) -> String {
+    let folder = source.parent().unwrap_or(Path::new(""));
+    Path::new(file).strip_prefix(folder).unwrap_or(Path::new(file)).display().to_string()
+}
+
+/// Kernels (or other functions) in the source and the headers it includes.
+fn names_in(files: &[PathBuf], qualifier: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for file in files {
+        let text = std::fs::read(file).unwrap_or_default();
+        for name in scan::functions(&scan::strip(&String::from_utf8_lossy(&text)), qualifier) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// `no kernel 'foo' in rms_norm.cu; it has: a, b`, with the nearest name if one is near.
+fn missing_kernel(expression: &str, source: &Path, files: &[PathBuf]) -> CompileError {
+    let wanted = scan::base_name(expression);
+    let kernels = names_in(files, "__global__");
+    let file = source.file_name().unwrap_or_default().display();
+    let near = kernels
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(name, wanted), name))
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(2))
+        .min()
+        .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"));
+    let has = if kernels.is_empty() {
+        "; it defines no __global__ function".to_owned()
+    } else {
+        format!("; it has: {}", kernels.join(", "))
+    };
+    source_error(format!("{file}: no kernel '{wanted}' in {file}{has}{near}"))
+}
+
+/// Explains a failed compiler run. `files` are the source and what it includes, as far as known.
+pub(super) fn compile_failure(
+    output: &Output,
+    files: &[PathBuf],
+    source: &Path,
+    kernels: &[String],
+    compiler: &HostCompiler,
+) -> CompileError {
+    let log = &output.text;
+    let with_log = |mut error: CompileError| {
+        error.log.clone_from(log);
+        error
+    };
+    if let Some(why) = machine_failure(output) {
+        return with_log(environment(format!("{}: {why}", compiler.path.display())));
+    }
+    let found = errors(log);
+    // A message about the source proper comes before one about the names that were asked for.
+    let Some(first) = found.iter().find(|d| !d.file.contains(ENTRY_LIST)).or(found.first()) else {
+        let line = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+        return with_log(environment(format!("{} failed: {line}", compiler.path.display())));
+    };
+    if first.file.contains(ENTRY_LIST) {
+        return with_log(entry_error(first, files, source, kernels));
+    }
+    if first.text.contains("a kernel must be a function that returns void") {
+        let name = kernels.first().map_or("?", |name| scan::base_name(name));
+        return with_log(source_error(format!(
+            "{}: '{name}' is not a __global__ function that returns void",
+            shown(&source.display().to_string(), source)
+        )));
+    }
+    let (file, line) = if is_shim_path(&first.file) || first.file.ends_with("kernel.cc") {
+        user_context(log, &first.text).unwrap_or((first.file.clone(), first.line))
+    } else {
+        (first.file.clone(), first.line)
+    };
+    let source_line = line_text(&file, line);
+    let text = features::explain(&first.text, &source_line).unwrap_or_else(|| first.text.clone());
+    with_log(source_error(format!("{}:{line}: {text}", shown(&file, source))))
+}
+
+fn line_text(file: &str, line: usize) -> String {
+    let text = std::fs::read(file).unwrap_or_default();
+    scan::strip(&String::from_utf8_lossy(&text)).lines().nth(line.saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+/// An error in the list of entries: the kernel is not there, or not one function.
+fn entry_error(first: &Diagnostic, files: &[PathBuf], source: &Path, kernels: &[String]) -> CompileError {
+    let file = shown(&source.display().to_string(), source);
+    let Some(expression) = kernels.get(first.line.saturating_sub(1)) else {
+        return source_error(format!("{file}: {}", first.text));
+    };
+    let known = names_in(files, "__global__");
+    let wanted = scan::base_name(expression);
+    if !known.iter().any(|name| name == wanted) {
+        if names_in(files, "__device__").iter().any(|name| name == wanted) {
+            return source_error(format!("{file}: '{wanted}' is a __device__ function, not a kernel (__global__)"));
+        }
+        return missing_kernel(expression, source, files);
+    }
+    let why = if expression.contains('<') {
+        first.text.clone()
+    } else {
+        format!("it is a template or overloaded: name an instance, such as {wanted}<float> ({})", first.text)
+    };
+    source_error(format!("{file}: kernel '{expression}': {why}"))
+}
+
+/// Failures that are not the source's doing.
+fn machine_failure(output: &Output) -> Option<String> {
+    if output.text.contains("No space left on device") {
+        return Some("no space left on the disk of the compile cache".to_owned());
+    }
+    if output.text.contains("internal compiler error") && !output.text.contains("Killed") {
+        return Some("internal compiler error; try another compiler through POPCORN_CXX".to_owned());
+    }
+    if output.text.contains("CPU time limit exceeded") || output.signal == Some(libc::SIGXCPU) {
+        return Some("the compiler took more than 60 s of processor time".to_owned());
+    }
+    if output.signal.is_some() || output.text.contains("Killed signal terminated program") {
+        return Some("the compiler was killed (out of memory?)".to_owned());
+    }
+    None
+}
+
+/// Refuses objects that need what the device does not give. `included` are the user's headers.
+pub(super) fn check_needs(needs: &Needs, source: &Path, included: &[PathBuf]) -> Result<(), CompileError> {
+    let locate = |word: &str| {
+        std::iter::once(source).chain(included.iter().map(PathBuf::as_path)).find_map(|file| {
+            let text = std::fs::read(file).ok()?;
+            let line = scan::line_of_word(&scan::strip(&String::from_utf8_lossy(&text)), word)?;
+            Some(format!("{}:{line}: ", shown(&file.display().to_string(), source)))
+        })
+    };
+    let fallback = || format!("{}: ", shown(&source.display().to_string(), source));
+    if let Some(symbol) = needs.undefined.first() {
+        let plain = plain_symbol(symbol);
+        let at = locate(&plain).unwrap_or_else(fallback);
+        return Err(source_error(format!("{at}undefined symbol '{plain}': a kernel can call only device functions")));
+    }
+    if let Some(symbol) = needs.initialised_shared.first() {
+        let plain = plain_symbol(symbol);
+        let at = locate(&plain).or_else(|| locate("__shared__")).unwrap_or_else(fallback);
+        return Err(source_error(format!(
+            "{at}__shared__ variable '{plain}' has an initial value or a constructor, which CUDA does not allow"
+        )));
+    }
+    Ok(())
+}
+
+/// The innermost name in an Itanium-mangled symbol; other symbols as they are.
+fn plain_symbol(symbol: &str) -> String {
+    let Some(rest) = symbol.strip_prefix("_Z").or_else(|| symbol.strip_prefix("Z")) else { return symbol.to_owned() };
+    let mut name = None;
+    let mut at = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
+    while let Some(end) = at.find(|c: char| !c.is_ascii_digit()).filter(|end| *end > 0) {
+        let Ok(len) = at[..end].parse::<usize>() else { break };
+        let Some(word) = at.get(end..end + len) else { break };
+        name = Some(word);
+        at = at[end + len..].trim_start_matches('E');
+        if !at.starts_with(|c: char| c.is_ascii_digit()) {
+            match at.find(|c: char| c.is_ascii_digit()).filter(|_| symbol.starts_with('Z')) {
+                Some(next) => at = &at[next..],
+                None => break,
+            }
+        }
+    }
+    name.unwrap_or(symbol).to_owned()
+}
+
+/// Refuses entries that compile but are no kernels.
+pub(super) fn check_entries(kernels: &[String], source: &Path, included: &[PathBuf]) -> Result<(), CompileError> {
+    let files: Vec<PathBuf> = std::iter::once(source.to_owned()).chain(included.iter().cloned()).collect();
+    let known = names_in(&files, "__global__");
+    for expression in kernels {
+        let name = scan::base_name(expression);
+        if !known.iter().any(|kernel| kernel == name)
+            && names_in(&files, "__device__").iter().any(|other| other == name)
+        {
+            return Err(source_error(format!(
+                "{}: '{name}' is a __device__ function, not a kernel (__global__)",
+                shown(&source.display().to_string(), source)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The linker's first complaint. Kernels cannot cause one that [`check_needs`] lets pass.
+pub(super) fn link_failure(output: &Output, source: &Path) -> CompileError {
+    let why = machine_failure(output).unwrap_or_else(|| {
+        output
+            .text
+            .lines()
+            .find(|line| line.contains("error") || line.contains("undefined"))
+            .unwrap_or("no message")
+            .to_owned()
+    });
+    CompileError {
+        kind: CompileErrorKind::Environment,
+        message: format!("{}: cannot link the kernel object: {why}", source.display()),
+        log: output.text.clone(),
+    }
+}

@@ -1,0 +1,202 @@
+//! What the compiler is given besides the user's file: the wrapper, the options, two small assembly files.
+
+use std::path::{Path, PathBuf};
+
+use super::toolchain::HostCompiler;
+use crate::device::{CompileError, CompileErrorKind};
+
+/// Pseudo file name of the entry list in the wrapper: errors there are about the names asked for.
+pub(super) const ENTRY_LIST: &str = "popcorn-kernel-list";
+/// Bytes of dynamic shared memory that a block may ask for: 227 KiB, as on compute capability 9.0.
+pub(super) const MAX_DYNAMIC_SHARED: u32 = 232_448;
+/// Section of the objects that describes parameters.
+pub(super) const PARAM_SECTION: &str = ".popcorn.params";
+
+pub(super) fn source_error(message: String) -> CompileError {
+    CompileError { kind: CompileErrorKind::Source, message, log: String::new() }
+}
+
+/// Options of every compilation. Strict aliasing is off because kernels pun through `uint4`; loop optimisations that
+/// trust array bounds would turn an overrun into an endless loop.
+pub(super) fn base_flags(compiler: &HostCompiler) -> Vec<&'static str> {
+    let mut flags = vec![
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-O3",
+        if cfg!(target_arch = "x86_64") { "-march=native" } else { "-mcpu=native" },
+        "-g1",
+        "-w",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-strict-aliasing",
+        "-fwrapv",
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fsigned-char",
+        "-fstack-clash-protection",
+        "-fstack-usage",
+        "-nostdinc",
+        "-nostdinc++",
+        "-fdiagnostics-color=never",
+        "-fno-diagnostics-show-option",
+    ];
+    if compiler.is_clang {
+        flags.push("-ferror-limit=20");
+    } else {
+        flags.extend([
+            "-fmax-errors=20",
+            "-fno-extern-tls-init",
+            "-fno-gnu-unique",
+            "-fno-aggressive-loop-optimizations",
+        ]);
+    }
+    flags
+}
+
+/// Turns NVRTC options into the host compiler's: `-DNAME=VALUE`, `-I DIR`, `--use_fast_math`.
+pub(super) fn translate_options(options: &[String], source: &Path) -> Result<Vec<String>, CompileError> {
+    let folder = source.parent().unwrap_or(Path::new("."));
+    let refuse = |option: &str, why: &str| {
+        source_error(format!(
+            "{}: option '{option}' {why}; known: -DNAME=VALUE, -I DIR, --use_fast_math",
+            source.display()
+        ))
+    };
+    let mut flags = Vec::new();
+    let mut rest = options.iter().flat_map(|option| match option.strip_prefix("-I ").or(option.strip_prefix("-D ")) {
+        Some(value) => vec![option[..2].to_owned(), value.trim().to_owned()],
+        None => vec![option.clone()],
+    });
+    while let Some(option) = rest.next() {
+        if option.contains(['\n', '\0']) {
+            return Err(refuse(&option.escape_debug().to_string(), "holds a control character"));
+        }
+        if let Some(define) = option.strip_prefix("-D") {
+            let define = if define.is_empty() { rest.next().unwrap_or_default() } else { define.to_owned() };
+            let name = define.split('=').next().unwrap_or_default();
+            let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if !valid {
+                return Err(refuse(&option, "names no macro"));
+            }
+            flags.push(format!("-D{define}"));
+        } else if let Some(dir) = option.strip_prefix("-I") {
+            let dir = if dir.is_empty() { rest.next().unwrap_or_default() } else { dir.to_owned() };
+            let dir = folder.join(dir);
+            if !dir.is_dir() {
+                return Err(refuse(&option, &format!("names no folder ({})", dir.display())));
+            }
+            flags.push(format!("-I{}", dir.display()));
+        } else if option == "--use_fast_math" || option == "-use_fast_math" {
+            // Approximate division is what the host can gain too; NaN and infinity keep their meaning, as on a GPU.
+            flags.push("-freciprocal-math".to_owned());
+        } else {
+            return Err(refuse(&option, "is not supported on the cpu device"));
+        }
+    }
+    Ok(flags)
+}
+
+/// Refuses what is not a C++ name with template arguments, because the names become part of the wrapper's text.
+pub(super) fn check_names(kernels: &[String], source: &Path) -> Result<(), CompileError> {
+    if kernels.is_empty() {
+        return Err(source_error(format!("{}: no kernel was asked for", source.display())));
+    }
+    for name in kernels {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "_:<>, *&()+-.'".contains(c);
+        let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == ':');
+        let balanced = |open, close| name.matches(open).count() == name.matches(close).count();
+        if !first || !name.chars().all(allowed) || !balanced('<', '>') || !balanced('(', ')') {
+            return Err(source_error(format!(
+                "{}: '{}' is not a kernel name expression such as saxpy or rms_norm<float, 8>",
+                source.display(),
+                name.escape_debug()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The translation unit: shim, the user's file by its path, entries.
+pub(super) fn wrapper(source: &Path, kernels: &[String]) -> String {
+    let quoted = source.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = format!(
+        "#include \"simt.h\"\n#pragma GCC visibility push(hidden)\n#include \"{quoted}\"\n#include \"simt/module.h\"\n"
+    );
+    for (index, name) in kernels.iter().enumerate() {
+        text += &format!(
+            "#line {} \"{ENTRY_LIST}\"\n__attribute__((section(\"{PARAM_SECTION}\"), used)) static const auto \
+             simt_params_{index} = simt_launcher<(&{name})>::describe({index});\n",
+            index + 1
+        );
+    }
+    text += "static const simt_entry simt_entries[] = {\n";
+    for (index, name) in kernels.iter().enumerate() {
+        text += &format!("#line {} \"{ENTRY_LIST}\"\n    simt_launcher<(&{name})>::entry(\"{name}\"),\n", index + 1);
+    }
+    text += &format!(
+        "}};\n#pragma GCC visibility pop\nextern \"C\" __attribute__((visibility(\"default\"))) const simt_module \
+         popcorn_module = {{SIMT_ABI, {}, simt_entries, &simt_host, &simt_block_dim, &simt_grid_dim, \
+         simt_locate_shared, simt_limits}};\n",
+        kernels.len()
+    );
+    text
+}
+
+/// Linked before the kernels: a canary below their shared variables.
+pub(super) const BEGIN_ASSEMBLY: &str = "\
+.section .tbss,\"awT\",@nobits
+.balign 64
+.globl simt_shared_begin
+.hidden simt_shared_begin
+.type simt_shared_begin,@object
+.size simt_shared_begin,64
+simt_shared_begin:
+.zero 64
+.section .note.GNU-stack,\"\",@progbits
+";
+
+/// Linked after the kernels: canary and pad, the dynamic shared memory under every name that the kernels give it, the
+/// context, and two numbers.
+pub(super) fn end_assembly(dynamic: &[String], stack_bytes: u64) -> String {
+    let object = |name: &str| format!(".globl {name}\n.hidden {name}\n.type {name},@object\n{name}:\n");
+    let dynamic_bytes = if dynamic.is_empty() { 0 } else { u64::from(MAX_DYNAMIC_SHARED) };
+    let names: String = dynamic.iter().map(|name| object(name)).collect();
+    format!(
+        ".section .tbss,\"awT\",@nobits\n.balign 64\n{}.zero 64\n.zero 16384\n.balign 1024\n{names}{}.zero \
+         {dynamic_bytes}\n.zero 64\n.zero 16384\n.balign 64\n{}.zero 64\n.section .rodata\n.balign 8\n{}.quad \
+         {stack_bytes}\n.quad {dynamic_bytes}\n.section .note.GNU-stack,\"\",@progbits\n",
+        object("simt_shared_end"),
+        object("simt_dynamic"),
+        object("simt_here"),
+        object("simt_limits"),
+    )
+}
+
+/// Files that a `-MMD` dependency rule names, without the target.
+pub(super) fn dependencies(rule: &str) -> Vec<PathBuf> {
+    let joined = rule.replace("\\\n", " ");
+    let Some((_, list)) = joined.split_once(": ") else { return Vec::new() };
+    let mut files = Vec::new();
+    let mut name = String::new();
+    let mut chars = list.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if matches!(chars.peek(), Some(' ' | '#' | '\\')) => name.extend(chars.next()),
+            '$' if chars.peek() == Some(&'$') => name.extend(chars.next()),
+            c if c.is_whitespace() => {
+                if !name.is_empty() {
+                    files.push(PathBuf::from(std::mem::take(&mut name)));
+                }
+            }
+            c => name.push(c),
+        }
+    }
+    if !name.is_empty() {
+        files.push(PathBuf::from(name));
+    }
+    files
+}
