@@ -12,6 +12,8 @@ mod ops;
 mod storage;
 mod tape;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 pub use error::{Error, Result};
 pub use number::{Number, Operand, promote_types};

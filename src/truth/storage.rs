@@ -67,7 +67,7 @@ impl Storage {
         let elements = shape.iter().fold(1u128, |n, &extent| n.saturating_mul(extent as u128));
         let bytes = elements.saturating_mul(dtype.size() as u128).saturating_add(7) / 8 * 8;
         let (live, budget) = (memory_in_use(), budget().load(Ordering::Relaxed));
-        if bytes + u128::from(live) > u128::from(budget) {
+        if bytes.saturating_add(u128::from(live)) > u128::from(budget) {
             return Err(Error::Budget { op, dtype, shape: shape.to_vec(), bytes, live, budget });
         }
         LIVE.fetch_add(bytes as u64, Ordering::Relaxed);
