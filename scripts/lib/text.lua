@@ -35,18 +35,14 @@ function M.count(n)
   return i == 1 and ("%d"):format(n) or ("%.2f%s"):format(n, units[i])
 end
 
--- A scalar as case texts spell it.
-function M.scalar(value)
-  if value == nil or value == popcorn.null then return "None" end
-  if value == true then return "True" end
-  if value == false then return "False" end
-  if type(value) == "string" then return ("%q"):format(value) end
-  return ("%.17g"):format(value) == tostring(value) and tostring(value) or ("%g"):format(value)
+-- Words with blanks, and no word at all, in quotes.
+function M.quoted(word)
+  return word:match("^%S+$") and word or ("%q"):format(word)
 end
 
 -- One parameter as a signature shows it: `bias?: float[hidden]`, `eps = 1e-06`.
 function M.param(param)
-  if param.kind == "scalar" then return ("%s = %s"):format(param.name, M.scalar(param.default)) end
+  if param.kind == "scalar" then return ("%s = %s"):format(param.name, M.quoted(param.texts[1])) end
   return ("%s%s: %s"):format(param.name, param.optional and "?" or "", param.type)
 end
 

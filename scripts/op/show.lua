@@ -40,8 +40,8 @@ for _, param in ipairs(op.params) do
   local note = ""
   if param.kind == "scalar" then
     local values = {}
-    for i, value in ipairs(param.values) do values[i] = text.scalar(value) end
-    note = "one of " .. table.concat(values, " ")
+    for i, value in ipairs(param.texts) do values[i] = text.quoted(value) end
+    note = #values > 1 and "samples use " .. table.concat(values, " ") or ""
   elseif param.range then
     note = ("values from %s to below %s"):format(param.range[1], param.range[2])
   end

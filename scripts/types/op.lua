@@ -20,6 +20,7 @@ function popcorn.op.names() end
 ---@field range string[]? Of an integer tensor: lowest value, and the first value above the highest.
 ---@field default any Of a scalar; None is `popcorn.null`.
 ---@field values any[]? Of a scalar: the values that samples use, default first.
+---@field texts string[]? Of a scalar: `values` as case texts spell them.
 
 ---@class Op
 ---@field name string

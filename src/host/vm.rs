@@ -139,8 +139,9 @@ impl Host {
                 .pairs::<Value, Value>()
                 .filter_map(|pair| pair.ok()?.0.as_string().map(|name| name.to_string_lossy()))
                 .collect();
-            Ok(key.as_string().map(|key| did_you_mean(&key.to_string_lossy(), names.iter().map(String::as_str))))
-                .map(Option::unwrap_or_default)
+            let near =
+                key.as_string().map(|key| did_you_mean(&key.to_string_lossy(), names.iter().map(String::as_str)));
+            Ok(near.unwrap_or_default())
         })?;
         let deadline = self.shared.deadline.clone();
         let overrun = lua.create_function(move |_, ()| Ok(deadline.overrun()))?;

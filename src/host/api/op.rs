@@ -226,7 +226,7 @@ fn read_case(op: &Op, spec: &Value) -> Result<Result<Case, String>, HostError> {
     }
 }
 
-/// `{ name, kind = "tensor", type, optional, range? }` or `{ name, kind = "scalar", default, values }`.
+/// `{ name, kind = "tensor", type, optional, range? }` or `{ name, kind = "scalar", default, values, texts }`.
 fn param_table(lua: &Lua, param: &Param) -> mlua::Result<Table> {
     let table = lua.create_table()?;
     table.set("name", param.name())?;
@@ -249,6 +249,7 @@ fn param_table(lua: &Lua, param: &Param) -> mlua::Result<Table> {
             table.set("default", plain(&scalar.default)?)?;
             let values = scalar.values.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
             table.set("values", lua.create_sequence_from(values)?)?;
+            table.set("texts", lua.create_sequence_from(scalar.values.iter().map(Scalar::to_string))?)?;
         }
     }
     Ok(table)

@@ -81,5 +81,5 @@ fn extents(call: &str, value: &Value) -> Result<Vec<usize>, HostError> {
 }
 
 fn give(lua: &mlua::Lua, tensor: crate::truth::Result<Tensor>) -> mlua::Result<Value> {
-    Ok(tensor_to_lua(lua, tensor.map_err(|error| HostError::script(error.to_string()))?)?)
+    tensor_to_lua(lua, tensor.map_err(|error| HostError::script(error.to_string()))?)
 }

@@ -258,7 +258,8 @@ impl OpSpec {
                 }
             }
         }
-        if let Some((dtype, bound)) = self.tolerance.iter().find(|(dtype, bound)| !dtype.is_float() || !(**bound > 0.0))
+        if let Some((dtype, bound)) =
+            self.tolerance.iter().find(|(dtype, bound)| !dtype.is_float() || bound.is_nan() || **bound <= 0.0)
         {
             return Err(format!("tolerance.{dtype}: expected a positive bound of a float dtype, got {bound}"));
         }

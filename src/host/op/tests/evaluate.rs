@@ -162,13 +162,13 @@ fn faults_of_a_reference_are_one_line_with_the_place() {
             "ops/x.lua: inputs.constant: expected a float tensor of shape [4], got bool[4]",
         ),
         ("draw:abs() + 1", "3", "ops/x.lua: inputs.constant: expected a tensor, got integer"),
-        ("draw:abs() + 1", "rng:randint(3, 3, { 4 })", "ops/x.lua:14: rng:randint: the range 3 .. 3 is empty"),
+        ("draw:abs() + 1", "rng:randint(3, 3, { 4 })", "ops/x.lua:15: rng:randint: the range 3 .. 3 is empty"),
         (
             "draw:abs() + 1",
             "rng:uniform({ x = 4 })",
-            "ops/x.lua:14: rng:uniform: shape: expected a list, got a table with the key 'x'",
+            "ops/x.lua:15: rng:uniform: shape: expected a list, got a table with the key 'x'",
         ),
-        ("draw:abs() + 1", "c.dims.m", "ops/x.lua:14: case.dims has no field 'm'"),
+        ("draw:abs() + 1", "c.dims.m", "ops/x.lua:15: case.dims has no field 'm'"),
         (
             "{ -3, \"n+1\" }",
             "{ 5, \"n\" }",

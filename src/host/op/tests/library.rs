@@ -169,8 +169,5 @@ fn the_listing_and_the_page_of_an_op_run() {
         }
     }
     let error = host.run_script("scripts/op/show.lua", &json!({ "op": "geluu" })).unwrap_err();
-    assert_eq!(
-        (error.kind, error.message.as_str()),
-        (HostErrorKind::Usage, "no op 'geluu'; did you mean gelu, geglu?")
-    );
+    assert_eq!((error.kind, error.message.as_str()), (HostErrorKind::Usage, "no op 'geluu'; did you mean gelu?"));
 }
