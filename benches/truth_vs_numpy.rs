@@ -55,7 +55,7 @@ fn main() -> Result<()> {
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let total = |x: &Tensor| Ok::<_, popcorn::truth::Error>(x.detach().sum(&[], false)?.as_f64_vec()[0]);
         let [Some(dx), Some(dw)] = &grads[..] else { unreachable!("y depends on both") };
-        sums = vec![total(&y)?, total(&dx.mul(&x.detach())?)?, total(dw)?];
+        sums = vec![total(&y)?, total(&dx.mul(x.detach())?)?, total(dw)?];
     }
     times.sort_by(f64::total_cmp);
     let own = times[REPS / 2];
