@@ -177,6 +177,16 @@ fn errors_name_file_line_op_and_argument() {
 }
 
 #[test]
+fn garbage_tensors_are_swept_although_lua_sees_no_bytes() {
+    // 40 GB of temporaries that Lua's own collector takes for 1000 small objects.
+    run("
+        local x = tensor.ones({ 1 << 20, 5 }, { dtype = 'float64' })
+        for _ = 1, 1000 do x = x + 1 end
+        assert(x:amax():item() == 1001)
+    ");
+}
+
+#[test]
 fn a_deep_loop_neither_overflows_nor_leaks() {
     let before = crate::truth::memory_in_use();
     run("
