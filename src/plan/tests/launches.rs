@@ -74,7 +74,7 @@ fn arguments_are_fitted_to_the_parameter_list() {
     let float = Arg::Scalar(ScalarValue::F32Bits(1f32.to_bits()));
     assert_eq!(args, &[Arg::Buffer(place), Arg::Null, Arg::Scalar(ScalarValue::I32(-7)), float]);
     let shown = render(&plan);
-    assert!(shown.contains("axpy<float> grid 2×3 block 4×5×6 shared 64 (x+32B, null, -7, 1.0)  kernels/f.lua:2"), "{shown}");
+    assert!(shown.contains("axpy<float> grid 2×3×1 block 4×5×6 shared 64 (x+32B, null, -7, 1.0)  kernels/f.lua:2"), "{shown}");
 }
 
 #[test]
