@@ -1,7 +1,7 @@
 //! `.cu` to a cached shared object.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::toolchain::{self, HostCompiler, environment, find_compiler};
@@ -25,7 +25,12 @@ pub struct CpuCompiler {
 impl CpuCompiler {
     /// Finds the host compiler; see [`find_compiler`] for where it looks.
     pub fn new(cache_dir: &Path) -> Result<Self, CompileError> {
-        Ok(Self { compiler: find_compiler(cache_dir)?, cpu: super::host::cpu_identity() })
+        find_compiler(cache_dir).map(Self::with_compiler)
+    }
+
+    /// Compiles with a compiler that was found before.
+    pub fn with_compiler(compiler: HostCompiler) -> Self {
+        Self { compiler, cpu: super::host::cpu_identity() }
     }
 
     /// Everything that decides the result, except the content of included headers.
@@ -50,7 +55,7 @@ impl CpuCompiler {
     fn build(&self, job: &CompileJob, source: &Path, request: &str, flags: &[String]) -> Result<Module, CompileError> {
         let folder = cache::folder(&job.cache_dir);
         let cannot_write = |error: std::io::Error| {
-            environment(format!("cannot write to the compile cache {}: {error}; see --help for POPCORN_CACHE_DIR", folder.display()))
+            environment(format!("cannot write to the compile cache {}: {error}; set POPCORN_CACHE_DIR to another folder", folder.display()))
         };
         let headers = fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map_err(cannot_write)?;
         let scratch = tempfile::Builder::new().prefix("build-").tempdir_in(&folder).map_err(cannot_write)?;
@@ -63,9 +68,9 @@ impl CpuCompiler {
         // Stack usage and other by-products go beside the object.
         compile.current_dir(scratch.path());
         let output = toolchain::run(&mut compile, &self.compiler.path)?;
-        let sources = || -> Vec<PathBuf> { vec![source.to_owned()] };
         if !output.success {
-            return Err(diagnose::compile_failure(&output, &sources(), source, &job.kernels, &self.compiler));
+            let known = [source.to_owned()];
+            return Err(diagnose::compile_failure(&output, &known, source, &job.kernels, &self.compiler));
         }
         let object = fs::read(file("kernel.o")).map_err(cannot_write)?;
         let rule = fs::read_to_string(file("kernel.d")).map_err(cannot_write)?;
