@@ -57,15 +57,21 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let plan = run_plan_with(program, &request, LIMIT)?;
     println!("plan, cold cache      {:8.2} ms", start.elapsed().as_secs_f64() * 1e3);
-    report("plan, warm cache", || run_plan_with(program, &request, LIMIT).map(drop).map_err(|error| error.to_string()))?;
+    report("plan, warm cache", || {
+        run_plan_with(program, &request, LIMIT).map(drop).map_err(|error| error.to_string())
+    })?;
     let empty = Plan { forward: vec![], modules: vec![], ..plan.clone() };
     let nothing = Plan { forward: plan.forward[..1].to_vec(), ..plan.clone() };
-    for (name, plan) in [("launch, empty plan", empty), ("launch, empty kernel", nothing), ("launch, small kernel", plan)] {
+    for (name, plan) in
+        [("launch, empty plan", empty), ("launch, empty kernel", nothing), ("launch, small kernel", plan)]
+    {
         let memory = CaseMemory::new(&plan, 1)?;
         let schedule = Schedule { draws: 1, reps: 1, warmup: 1, min_rep_ns: 0 };
         let shared = memory.shared_buffers().to_vec();
         let request = LaunchRequest { device: "cpu".into(), plan, shared, schedule, backward: false };
-        report(name, || run_launch_with(program, &request, &memory, LIMIT).map(drop).map_err(|error| error.to_string()))?;
+        report(name, || {
+            run_launch_with(program, &request, &memory, LIMIT).map(drop).map_err(|error| error.to_string())
+        })?;
     }
     Ok(())
 }
@@ -79,6 +85,11 @@ fn report(name: &str, mut round: impl FnMut() -> Result<(), String>) -> Result<(
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);
-    println!("{name:<21} {:8.2} ms   (least {:.2}, most {:.2}; goal 30)", times[ROUNDS / 2], times[0], times[ROUNDS - 1]);
+    println!(
+        "{name:<21} {:8.2} ms   (least {:.2}, most {:.2}; goal 30)",
+        times[ROUNDS / 2],
+        times[0],
+        times[ROUNDS - 1]
+    );
     Ok(())
 }

@@ -72,7 +72,8 @@ impl Bench {
     fn launch(&self, body: &str, n: u64, timeout: Duration) -> (Plan, CaseMemory, RunOutcome) {
         let plan = self.plan(body, n).unwrap_or_else(|error| panic!("{body}: {error}"));
         let mut memory = CaseMemory::new(&plan, 2).unwrap();
-        for (draw, index, buffer) in (0..2).flat_map(|draw| (0u32..).zip(&plan.buffers).map(move |(i, b)| (draw, i, b))) {
+        for (draw, index, buffer) in (0..2).flat_map(|draw| (0u32..).zip(&plan.buffers).map(move |(i, b)| (draw, i, b)))
+        {
             if matches!(buffer.role, Role::Input { .. } | Role::Cotangent { .. }) {
                 let values: Vec<u8> = (0..n).flat_map(|i| ((i + u64::from(draw)) as f32).to_ne_bytes()).collect();
                 memory.write(draw, index, &values).unwrap();
@@ -85,7 +86,13 @@ impl Bench {
 
 fn launch_request(plan: &Plan, memory: &CaseMemory) -> LaunchRequest {
     let schedule = Schedule { draws: 2, reps: 4, warmup: 1, min_rep_ns: 20_000 };
-    LaunchRequest { device: "cpu".into(), plan: plan.clone(), shared: memory.shared_buffers().to_vec(), schedule, backward: true }
+    LaunchRequest {
+        device: "cpu".into(),
+        plan: plan.clone(),
+        shared: memory.shared_buffers().to_vec(),
+        schedule,
+        backward: true,
+    }
 }
 
 const SCALE: &str = "if x.numel > 0 then mod:kernel('scale', x.dtype){ grid = gpu.cdiv(x.numel, 64), block = 64, x, y, x.numel, a } end";
@@ -158,7 +165,8 @@ fn an_endless_kernel_is_a_hang_with_a_place() {
 
 #[test]
 fn a_flood_of_prints_is_no_obstacle() {
-    let (_, _, outcome) = Bench::new().launch(&format!("{SCALE} mod:kernel('flood'){{ grid = 1, block = 1, 100000 }}"), 10, LIMIT);
+    let (_, _, outcome) =
+        Bench::new().launch(&format!("{SCALE} mod:kernel('flood'){{ grid = 1, block = 1, 100000 }}"), 10, LIMIT);
     outcome.unwrap();
 }
 
@@ -214,19 +222,26 @@ fn pathological_patterns_end_by_the_clock() {
     assert!(start.elapsed() < LIMIT);
     let request = Bench::new();
     let request = request.request("table.move({}, 1, 1 << 60, 2)", 10);
-    let Err(PlanFailure::Died(failure)) = run_plan_with(program(), &request, Duration::from_millis(500)) else { panic!() };
+    let Err(PlanFailure::Died(failure)) = run_plan_with(program(), &request, Duration::from_millis(500)) else {
+        panic!()
+    };
     assert_eq!((failure.status, failure.reason.as_str()), (RunStatus::Hang, "deadline:plan"));
 }
 
 #[test]
 fn compile_errors_come_back_with_their_place() {
     let bench = Bench::new();
-    let Err(PlanFailure::Refused(error)) = bench.plan("mod:kernel('nothing'){ grid = 1, block = 1 }", 10) else { panic!() };
+    let Err(PlanFailure::Refused(error)) = bench.plan("mod:kernel('nothing'){ grid = 1, block = 1 }", 10) else {
+        panic!()
+    };
     assert_eq!(error.kind, PlanErrorKind::Compile, "{error}");
     let body = "mod:kernel('scale', 'float32'){ grid = 1, block = 1, x, y, 1, 1 }";
     let Err(PlanFailure::Refused(error)) = bench.plan(body, 10) else { panic!() };
     assert_eq!(error.kind, PlanErrorKind::Launch);
-    assert!(error.message.starts_with("k_cu.lua:5: kernel scale<float>: argument 4: parameter is float, got integer 1"), "{error}");
+    assert!(
+        error.message.starts_with("k_cu.lua:5: kernel scale<float>: argument 4: parameter is float, got integer 1"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -273,7 +288,8 @@ fn a_judge_that_dies_takes_its_children_along() {
     let launcher = wait_for(|| child_with(judge.id(), "__launch")).expect("no launcher was started");
     judge.kill().unwrap();
     judge.wait().unwrap();
-    let gone = || fs::read_to_string(format!("/proc/{launcher}/stat")).is_ok_and(|stat| !stat.contains(") Z ")).then_some(());
+    let gone =
+        || fs::read_to_string(format!("/proc/{launcher}/stat")).is_ok_and(|stat| !stat.contains(") Z ")).then_some(());
     assert!(wait_for(|| gone().is_none().then_some(())).is_some(), "launcher {launcher} lives on");
 }
 

@@ -49,8 +49,7 @@ impl<'l> Call<'l> {
     }
 
     pub(super) fn as_tensor(&self, value: &Value, name: &str) -> mlua::Result<Tensor> {
-        Tensor::from_value(value)
-            .ok_or_else(|| self.fail(format!("{name} must be a tensor, got {}", describe(value))))
+        Tensor::from_value(value).ok_or_else(|| self.fail(format!("{name} must be a tensor, got {}", describe(value))))
     }
 
     pub(super) fn dtype(&self, index: usize) -> mlua::Result<DType> {
@@ -72,7 +71,8 @@ impl<'l> Call<'l> {
         match value {
             Value::Integer(value) => Ok(*value),
             Value::Number(_) => {
-                Err(self.fail(format!("{name} must be an integer, got {}; divide with // or gpu.cdiv", describe(value))))
+                Err(self
+                    .fail(format!("{name} must be an integer, got {}; divide with // or gpu.cdiv", describe(value))))
             }
             _ => Err(self.fail(format!("{name} must be an integer, got {}", describe(value)))),
         }
@@ -86,7 +86,11 @@ impl<'l> Call<'l> {
             value => return Err(self.fail(format!("shape must be a list of integers, got {}", describe(value)))),
         };
         if extents.len() > limits::NDIM {
-            return Err(self.fail(format!("shape has {} dimensions, at most {} are possible", extents.len(), limits::NDIM)));
+            return Err(self.fail(format!(
+                "shape has {} dimensions, at most {} are possible",
+                extents.len(),
+                limits::NDIM
+            )));
         }
         extents
             .iter()
@@ -111,7 +115,9 @@ impl<'l> Call<'l> {
                 Value::Integer(key) if key == items.len() as i64 + 1 => {
                     return Err(self.fail(format!("{name} has more than {most} items")));
                 }
-                key => return Err(self.fail(format!("{name} must be a plain list, but has the key {}", describe(&key)))),
+                key => {
+                    return Err(self.fail(format!("{name} must be a plain list, but has the key {}", describe(&key))));
+                }
             }
         }
         Ok(items)

@@ -55,7 +55,11 @@ impl Candidate<'_> {
         let unreadable = |error: std::io::Error| candidate(format!("{}: cannot be read: {error}", self.file));
         let size = fs::metadata(path).map_err(unreadable)?.len();
         if size > limits::SOURCE_BYTES {
-            return Err(candidate(format!("{}: is {size} bytes, at most {} are read", self.file, limits::SOURCE_BYTES)));
+            return Err(candidate(format!(
+                "{}: is {size} bytes, at most {} are read",
+                self.file,
+                limits::SOURCE_BYTES
+            )));
         }
         let source = fs::read(path).map_err(unreadable)?;
         let chunk = self.lua.load(source).set_name(format!("@{}", self.file)).set_mode(ChunkMode::Text);
@@ -74,8 +78,11 @@ impl Candidate<'_> {
         match exports.raw_get::<Value>(name).map_err(|error| from_lua(&error, self.file))? {
             Value::Function(function) => Ok(function),
             Value::Nil => {
-                let names: Vec<String> =
-                    exports.pairs::<Value, Value>().flatten().filter_map(|(key, _)| Some(key.as_string()?.to_string_lossy())).collect();
+                let names: Vec<String> = exports
+                    .pairs::<Value, Value>()
+                    .flatten()
+                    .filter_map(|(key, _)| Some(key.as_string()?.to_string_lossy()))
+                    .collect();
                 let why = if name.ends_with("_backward") && name != self.signature.op {
                     format!(" (gradients of {} are asked for)", self.signature.grads.join(", "))
                 } else {
@@ -196,9 +203,9 @@ impl Candidate<'_> {
                 "{file}: {what} is '{name}', which {} made; allocate it in {0}_backward",
                 self.signature.op
             ))),
-            _ if !seen.insert(buffer) => {
-                Err(candidate(format!("{file}: {what} is '{name}', which is returned already; every result needs its own")))
-            }
+            _ if !seen.insert(buffer) => Err(candidate(format!(
+                "{file}: {what} is '{name}', which is returned already; every result needs its own"
+            ))),
             _ => Ok(buffer),
         }
     }
@@ -298,7 +305,10 @@ impl Candidate<'_> {
             let Some(meta) = self.tensor_argument(param) else {
                 return Err(PlanError {
                     kind: PlanErrorKind::Environment,
-                    message: format!("op {}: asks for the gradient of '{param}', which is no tensor argument", self.signature.op),
+                    message: format!(
+                        "op {}: asks for the gradient of '{param}', which is no tensor argument",
+                        self.signature.op
+                    ),
                     detail: String::new(),
                 });
             };

@@ -37,9 +37,10 @@ pub fn check(plan: &Plan, signature: &Signature) -> Result<(), String> {
             ));
         }
     }
-    let extra = plan.buffers.iter().find(|buffer| {
-        buffer.role != Role::Scratch && !wanted.iter().any(|(role, _, _)| *role == buffer.role)
-    });
+    let extra = plan
+        .buffers
+        .iter()
+        .find(|buffer| buffer.role != Role::Scratch && !wanted.iter().any(|(role, _, _)| *role == buffer.role));
     match extra {
         Some(buffer) => Err(format!("plan has a buffer for {:?}, which the op does not have", buffer.role)),
         None => Ok(()),
@@ -92,7 +93,9 @@ fn range(plan: &Plan, place: BufferRef, length: u64) -> Result<&Buffer, String> 
 
 fn writable(buffer: &Buffer) -> Result<(), String> {
     match buffer.role {
-        Role::Input { .. } | Role::Cotangent { .. } => Err(format!("'{}' is an input and cannot be written", buffer.name)),
+        Role::Input { .. } | Role::Cotangent { .. } => {
+            Err(format!("'{}' is an input and cannot be written", buffer.name))
+        }
         _ => Ok(()),
     }
 }
@@ -102,7 +105,8 @@ fn check_node(plan: &Plan, node: &Node) -> Result<(), String> {
         Node::Launch { module, kernel, grid, block, args, .. } => {
             let module = plan.modules.get(*module as usize).ok_or_else(|| format!("there is no module {module}"))?;
             let kernel = module.kernels.get(*kernel as usize).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-            let in_limits = |extents: &[u32; 3], most: &[u32; 3]| extents.iter().zip(most).all(|(n, most)| (1..=*most).contains(n));
+            let in_limits =
+                |extents: &[u32; 3], most: &[u32; 3]| extents.iter().zip(most).all(|(n, most)| (1..=*most).contains(n));
             let threads: u64 = block.iter().map(|extent| u64::from(*extent)).product();
             if !in_limits(grid, &limits::GRID) || !in_limits(block, &limits::BLOCK) || threads > limits::BLOCK_THREADS {
                 return Err(format!("grid {grid:?} or block {block:?} is impossible"));

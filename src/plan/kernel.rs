@@ -41,7 +41,9 @@ pub(super) fn compile(lua: &Lua, values: MultiValue) -> mlua::Result<impl mlua::
                         Value::String(text) if text.as_bytes().len() <= limits::NAME_BYTES => {
                             options.push(text.to_string_lossy());
                         }
-                        other => return Err(call.fail(format!("options must be short strings, got {}", describe(&other)))),
+                        other => {
+                            return Err(call.fail(format!("options must be short strings, got {}", describe(&other))));
+                        }
                     }
                 }
             }
@@ -180,7 +182,9 @@ fn launch(lua: &Lua, this: &Kernel, values: MultiValue) -> mlua::Result<()> {
             }
             Value::Integer(_) => return Err(fail("too many arguments".to_owned())),
             Value::String(name) if name == "grid" => grid = Some(extent(&value, "grid", limits::GRID).map_err(fail)?),
-            Value::String(name) if name == "block" => block = Some(extent(&value, "block", limits::BLOCK).map_err(fail)?),
+            Value::String(name) if name == "block" => {
+                block = Some(extent(&value, "block", limits::BLOCK).map_err(fail)?)
+            }
             Value::String(name) if name == "shared" => shared = integer(&value, "shared").map_err(fail)?,
             Value::String(name) => {
                 let name = name.to_string_lossy();
@@ -193,7 +197,10 @@ fn launch(lua: &Lua, this: &Kernel, values: MultiValue) -> mlua::Result<()> {
     let block = block.ok_or_else(|| fail("block is missing: the number of threads per block".to_owned()))?;
     let threads: u64 = block.iter().map(|extent| u64::from(*extent)).product();
     if threads > limits::BLOCK_THREADS {
-        return Err(fail(format!("block {block:?} has {threads} threads, at most {} are possible", limits::BLOCK_THREADS)));
+        return Err(fail(format!(
+            "block {block:?} has {threads} threads, at most {} are possible",
+            limits::BLOCK_THREADS
+        )));
     }
     let most = recorder(lua, |recorder| recorder.target.shared_memory_per_block)?;
     let shared_bytes = u32::try_from(shared)
@@ -221,7 +228,9 @@ fn launch(lua: &Lua, this: &Kernel, values: MultiValue) -> mlua::Result<()> {
 /// A number of blocks or threads: an integer or a list of one to three, each in `1 ..= most`.
 fn extent(value: &Value, name: &str, most: [u32; 3]) -> Result<[u32; 3], String> {
     let given: Vec<Value> = match value {
-        Value::Table(table) => table.sequence_values().collect::<mlua::Result<_>>().map_err(|error| error.to_string())?,
+        Value::Table(table) => {
+            table.sequence_values().collect::<mlua::Result<_>>().map_err(|error| error.to_string())?
+        }
         value => vec![value.clone()],
     };
     if given.is_empty() || given.len() > 3 {
@@ -247,16 +256,15 @@ fn extent(value: &Value, name: &str, most: [u32; 3]) -> Result<[u32; 3], String>
 fn integer(value: &Value, name: &str) -> Result<i64, String> {
     match value {
         Value::Integer(value) => Ok(*value),
-        Value::Number(_) => Err(format!("{name} must be an integer, got {}; divide with // or gpu.cdiv", describe(value))),
+        Value::Number(_) => {
+            Err(format!("{name} must be an integer, got {}; divide with // or gpu.cdiv", describe(value)))
+        }
         _ => Err(format!("{name} must be an integer, got {}", describe(value))),
     }
 }
 
 /// The positional items in order. Lua drops nil from a table, so a gap is the only trace of one.
-fn arguments(
-    mut positional: Vec<(i64, Value)>,
-    fail: &impl Fn(String) -> mlua::Error,
-) -> mlua::Result<Vec<Given>> {
+fn arguments(mut positional: Vec<(i64, Value)>, fail: &impl Fn(String) -> mlua::Error) -> mlua::Result<Vec<Given>> {
     positional.sort_by_key(|(index, _)| *index);
     let mut args = Vec::with_capacity(positional.len());
     for (place, (index, value)) in positional.into_iter().enumerate() {

@@ -42,7 +42,8 @@ pub fn plan(
     let result = caller::run(&lua, path, &request.signature);
     lua_done();
     result?;
-    let recorder = lua.remove_app_data::<Recorder>().ok_or_else(|| from_lua(&mlua::Error::runtime("no plan"), &file))?;
+    let recorder =
+        lua.remove_app_data::<Recorder>().ok_or_else(|| from_lua(&mlua::Error::runtime("no plan"), &file))?;
     drop(lua);
     let plan = resolve(recorder, compiler, &request.cache_dir)?;
     check(&plan, &request.signature).map_err(|message| candidate(format!("{file}: {message}")))?;

@@ -29,7 +29,10 @@ pub(super) struct Slot {
 /// A kernel argument before the kernel's parameter list is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Given {
-    Tensor { at: BufferRef, dtype: DType },
+    Tensor {
+        at: BufferRef,
+        dtype: DType,
+    },
     Null,
     Int(i64),
     Float(f64),

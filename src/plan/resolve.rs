@@ -72,7 +72,8 @@ fn fit(launch: Launch, module: u32, name: &str, compiled: &Module) -> Result<Nod
 fn arguments(launch: &Launch, info: &KernelInfo) -> Result<Vec<Arg>, String> {
     let (given, wanted) = (launch.args.len(), info.params.len());
     if given != wanted {
-        let hint = if given < wanted { " (a trailing nil vanishes; pass gpu.null for a tensor that is absent)" } else { "" };
+        let hint =
+            if given < wanted { " (a trailing nil vanishes; pass gpu.null for a tensor that is absent)" } else { "" };
         return Err(format!("takes {wanted} arguments ({}), got {given}{hint}", signature(info)));
     }
     let bytes: u64 = info.params.iter().map(|param| u64::from(param.size)).sum();
@@ -82,7 +83,8 @@ fn arguments(launch: &Launch, info: &KernelInfo) -> Result<Vec<Arg>, String> {
     let pairs = launch.args.iter().zip(&info.params).enumerate();
     pairs
         .map(|(index, (given, param))| {
-            argument(*given, param).map_err(|why| format!("argument {}: parameter is {}, {why}", index + 1, kind(param)))
+            argument(*given, param)
+                .map_err(|why| format!("argument {}: parameter is {}, {why}", index + 1, kind(param)))
         })
         .collect()
 }

@@ -81,17 +81,10 @@ fn key_name(key: &Value) -> Option<String> {
 }
 
 /// An error for a field that does not exist. Reading nil instead would hide the typing mistake.
-pub(super) fn unknown<'a>(
-    lua: &Lua,
-    what: &str,
-    key: &Value,
-    known: impl IntoIterator<Item = &'a str>,
-) -> mlua::Error {
+pub(super) fn unknown<'a>(lua: &Lua, what: &str, key: &Value, known: impl IntoIterator<Item = &'a str>) -> mlua::Error {
     let at = here(lua);
     match key_name(key) {
-        Some(name) => {
-            raise(PlanErrorKind::Candidate, format!("{at}: {what} has no '{name}'{}", suggest(&name, known)))
-        }
+        Some(name) => raise(PlanErrorKind::Candidate, format!("{at}: {what} has no '{name}'{}", suggest(&name, known))),
         None => raise(
             PlanErrorKind::Candidate,
             format!("{at}: {what} cannot be indexed with {}: a plan is made of shapes, it has no data", describe(key)),

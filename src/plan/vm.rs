@@ -12,8 +12,25 @@ use crate::plan::recorder::Recorder;
 /// Functions of the base library that stay. Gone are those that read files, run text or bytecode, steer the collector
 /// or write to a stream.
 const BASE: &[&str] = &[
-    "_G", "_VERSION", "assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall", "rawequal", "rawget",
-    "rawlen", "rawset", "select", "setmetatable", "tonumber", "tostring", "type", "xpcall",
+    "_G",
+    "_VERSION",
+    "assert",
+    "error",
+    "getmetatable",
+    "ipairs",
+    "next",
+    "pairs",
+    "pcall",
+    "rawequal",
+    "rawget",
+    "rawlen",
+    "rawset",
+    "select",
+    "setmetatable",
+    "tonumber",
+    "tostring",
+    "type",
+    "xpcall",
 ];
 /// Libraries that stay.
 const LIBRARIES: &[&str] = &["math", "string", "table", "utf8"];
@@ -26,7 +43,8 @@ pub(super) fn new(recorder: Recorder) -> mlua::Result<Lua> {
     let lua = Lua::new_with(libraries, LuaOptions::default())?;
     lua.set_memory_limit(limits::LUA_BYTES)?;
     let globals = lua.globals();
-    let names: Vec<Value> = globals.pairs::<Value, Value>().map(|pair| pair.map(|(key, _)| key)).collect::<Result<_, _>>()?;
+    let names: Vec<Value> =
+        globals.pairs::<Value, Value>().map(|pair| pair.map(|(key, _)| key)).collect::<Result<_, _>>()?;
     for name in names {
         let kept = matches!(&name, Value::String(text)
             if BASE.iter().chain(LIBRARIES).any(|kept| text == kept));

@@ -63,7 +63,11 @@ pub(super) fn failure(role: &str, stage: &str, end: End, timeout: Duration, stde
             }
             (None, code) => {
                 let code = code.unwrap_or(-1);
-                (RunStatus::Crash, format!("exit:{code}"), format!("{role} ended with exit code {code} in {stage}{said}"))
+                (
+                    RunStatus::Crash,
+                    format!("exit:{code}"),
+                    format!("{role} ended with exit code {code} in {stage}{said}"),
+                )
             }
         },
     };

@@ -12,8 +12,8 @@ use crate::model::{
     Arg, BufferRef, Exit, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, Node, Plan,
     Region, Role, RunFailure, RunOutcome, RunStatus, Stage,
 };
-use crate::timing::{self, Draw};
 use crate::plan;
+use crate::timing::{self, Draw};
 
 /// Replays and times a plan in a launcher of its own, on the case's memory. Outputs and gradients then lie in `memory`
 /// as the last timed rep of each draw left them.
@@ -164,7 +164,9 @@ fn import(
             continue;
         }
         let shared = request.shared.iter().find(|shared| shared.draw == draw && shared.buffer as usize == index);
-        let fits = |region, access| shared.filter(|one| one.region == region && one.bytes == buffer.bytes()).map(|one| (one, access));
+        let fits = |region, access| {
+            shared.filter(|one| one.region == region && one.bytes == buffer.bytes()).map(|one| (one, access))
+        };
         let found = match buffer.role {
             Role::Input { .. } | Role::Cotangent { .. } => fits(Region::Inputs, Access::Read),
             _ => fits(Region::Outputs, Access::ReadWrite),
@@ -192,7 +194,9 @@ fn bind(node: &Node, buffers: &[BufferId], modules: &[ModuleId]) -> BoundNode {
             args: args
                 .iter()
                 .map(|arg| match arg {
-                    Arg::Buffer(reference) => BoundArg::Buffer(buffers[reference.buffer as usize], reference.byte_offset),
+                    Arg::Buffer(reference) => {
+                        BoundArg::Buffer(buffers[reference.buffer as usize], reference.byte_offset)
+                    }
                     Arg::Null => BoundArg::Null,
                     Arg::Scalar(value) => BoundArg::Scalar(*value),
                 })

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that the machine, and the control groups this process is in, can still give.
 pub(super) fn available() -> u64 {
-    let mut available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemAvailable")).unwrap_or(u64::MAX);
+    let mut available =
+        fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemAvailable")).unwrap_or(u64::MAX);
     for group in control_groups() {
         if let Some(free) = group_free(&group) {
             available = available.min(free);
@@ -16,7 +17,8 @@ pub(super) fn available() -> u64 {
 
 /// Bytes of memory of the machine or of the tightest control group.
 pub(super) fn total() -> u64 {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemTotal")).unwrap_or(u64::MAX);
+    let machine =
+        fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemTotal")).unwrap_or(u64::MAX);
     control_groups().iter().filter_map(|group| number(&group.join("memory.max"))).fold(machine, u64::min)
 }
 

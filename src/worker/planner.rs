@@ -78,8 +78,7 @@ fn serve() -> Result<(), String> {
     let reply = spawn::take_fd(spawn::REPLY_FD)?;
     let request: PlanRequest = wire::receive(std::fs::File::from(request)).map_err(|error| error.to_string())?;
     let reply = std::fs::File::from(reply);
-    let environment =
-        |message: String| PlanError { kind: PlanErrorKind::Environment, message, detail: String::new() };
+    let environment = |message: String| PlanError { kind: PlanErrorKind::Environment, message, detail: String::new() };
     let watch = watch_lua(&request, reply.try_clone().map_err(|error| error.to_string())?);
     let result = devices::target(&request.device)
         .and_then(|target| Ok((target, devices::compiler(&request.device, &request.cache_dir)?)))

@@ -20,7 +20,9 @@ const POISON: u8 = 0xFF;
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// Status `oom`.
-    #[error("the case needs {needed} bytes of shared memory, {available} are available; use smaller dims or fewer draws")]
+    #[error(
+        "the case needs {needed} bytes of shared memory, {available} are available; use smaller dims or fewer draws"
+    )]
     TooLarge { needed: u64, available: u64 },
     #[error("no buffer {buffer} of draw {draw} in this case's memory")]
     NoSuchBuffer { draw: u32, buffer: u32 },
@@ -178,7 +180,8 @@ fn checksum(bytes: &[u8]) -> u64 {
             *lane = (lane.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(ODD);
         }
     }
-    let tail = rest.iter().fold(bytes.len() as u64, |sum, byte| (sum.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(ODD));
+    let tail =
+        rest.iter().fold(bytes.len() as u64, |sum, byte| (sum.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(ODD));
     lanes.iter().fold(tail, |sum, lane| (sum.rotate_left(5) ^ lane).wrapping_mul(ODD))
 }
 
@@ -270,7 +273,8 @@ mod tests {
         let files = memory.files().unwrap();
         assert!(rustix::io::write(&files[0], b"x").is_err());
         // Not even by opening it once more, nor by shrinking what the judge reads.
-        let again = rustix::fs::open(format!("/proc/self/fd/{}", files[0].as_raw_fd()), OFlags::RDWR, Mode::empty()).unwrap();
+        let again =
+            rustix::fs::open(format!("/proc/self/fd/{}", files[0].as_raw_fd()), OFlags::RDWR, Mode::empty()).unwrap();
         assert!(rustix::io::write(&again, b"x").is_err());
         // SAFETY: the mapping is dropped unread.
         assert!(unsafe { MmapOptions::new().len(100).map_mut(&again) }.is_err());

@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn environment_is_cleaned() {
         let all = ["PATH", "LD_PRELOAD", "POPCORN_CACHE_DIR", "GLIBC_TUNABLES", "CUDA_HOME", "OPENBLAS_NUM_THREADS"];
-        let kept: Vec<_> = kept_environment(all.iter().map(|name| (name.into(), "x".into()))).map(|(name, _)| name).collect();
+        let kept: Vec<_> =
+            kept_environment(all.iter().map(|name| (name.into(), "x".into()))).map(|(name, _)| name).collect();
         assert_eq!(kept, ["PATH", "POPCORN_CACHE_DIR", "CUDA_HOME"]);
     }
 }

@@ -64,7 +64,8 @@ pub(super) fn supervise<T: Listener>(
     thread::scope(|scope| {
         let group = &group;
         let pump = scope.spawn(move || {
-            let mut pump = Pump { to: Some(to), request, reply: Some(reply), frames: Frames::default(), listener: &mut listener };
+            let mut pump =
+                Pump { to: Some(to), request, reply: Some(reply), frames: Frames::default(), listener: &mut listener };
             let mut tails = [(Some(stdout), Tail::default()), (Some(stderr), Tail::default())];
             let result = pump.run(&mut tails, &stop);
             if result.is_err() {
@@ -116,7 +117,8 @@ impl<T: Listener> Pump<'_, T> {
     fn run(&mut self, tails: &mut [(Option<File>, Tail); 2], stop: &OwnedFd) -> Result<(), WireError> {
         let streams = [&self.to, &self.reply, &tails[0].0, &tails[1].0];
         for stream in streams.into_iter().flatten() {
-            fcntl_setfl(stream, fcntl_getfl(stream).map_err(io::Error::from)? | OFlags::NONBLOCK).map_err(io::Error::from)?;
+            fcntl_setfl(stream, fcntl_getfl(stream).map_err(io::Error::from)? | OFlags::NONBLOCK)
+                .map_err(io::Error::from)?;
         }
         let mut buffer = vec![0; 64 << 10];
         loop {

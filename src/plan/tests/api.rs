@@ -27,7 +27,9 @@ fn documented(owner: &str, class: &str) -> BTreeSet<String> {
 }
 
 fn live(expression: &str) -> BTreeSet<String> {
-    let body = format!("local names = {{}} for name in pairs({expression}) do names[#names + 1] = name end error(table.concat(names, ' '))");
+    let body = format!(
+        "local names = {{}} for name in pairs({expression}) do names[#names + 1] = name end error(table.concat(names, ' '))"
+    );
     let message = super::forward_error(&body);
     let names = message.split_once(": ").map_or("", |(_, names)| names);
     names.split(' ').map(str::to_owned).collect()

@@ -2,22 +2,40 @@
 
 use super::{all_fail, forward, forward_error};
 use crate::model::{Arg, Node, PlanErrorKind, ScalarValue};
-use crate::plan::{check_structure, render};
+use crate::plan::render;
 
 #[test]
 fn launches_are_checked_while_recording() {
     all_fail(&[
-        ("mod:kernel('axpy', 'float32'){ grid = 0, block = 1, x, y, 1, 1.0 }", "grid x is 0; an empty tensor needs no launch"),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 0, block = 1, x, y, 1, 1.0 }",
+            "grid x is 0; an empty tensor needs no launch",
+        ),
         ("mod:kernel('axpy', 'float32'){ grid = -1, block = 1, x, y, 1, 1.0 }", "grid x is -1, possible is 1 .."),
-        ("mod:kernel('axpy', 'float32'){ grid = { 1, 70000 }, block = 1, x, y, 1, 1.0 }", "grid y is 70000, possible is 1 .. 65535"),
-        ("mod:kernel('axpy', 'float32'){ grid = 4 / 2, block = 1, x, y, 1, 1.0 }", "grid x must be an integer, got float 2.0; divide with //"),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = { 1, 70000 }, block = 1, x, y, 1, 1.0 }",
+            "grid y is 70000, possible is 1 .. 65535",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 4 / 2, block = 1, x, y, 1, 1.0 }",
+            "grid x must be an integer, got float 2.0; divide with //",
+        ),
         ("mod:kernel('axpy', 'float32'){ grid = {}, block = 1 }", "got 0 extents"),
         ("mod:kernel('axpy', 'float32'){ grid = { 1, 1, 1, 1 }, block = 1 }", "got 4 extents"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1025, x, y, 1, 1.0 }", "block x is 1025, possible is 1 .. 1024"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = { 32, 64 }, x, y, 1, 1.0 }", "has 2048 threads, at most 1024"),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1025, x, y, 1, 1.0 }",
+            "block x is 1025, possible is 1 .. 1024",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = { 32, 64 }, x, y, 1, 1.0 }",
+            "has 2048 threads, at most 1024",
+        ),
         ("mod:kernel('axpy', 'float32'){ block = 1, x, y, 1, 1.0 }", "grid is missing"),
         ("mod:kernel('axpy', 'float32'){ grid = 1, x, y, 1, 1.0 }", "block is missing"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, shared = 1 << 20, x }", "shared = 1048576 bytes, a block has 0 .. 232448"),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, shared = 1 << 20, x }",
+            "shared = 1048576 bytes, a block has 0 .. 232448",
+        ),
         ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, shared = -1, x }", "shared = -1"),
         ("mod:kernel('axpy', 'float32'){ grid = 1, blocks = 1, x }", "unknown key 'blocks'; did you mean 'block'?"),
         ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, nil, 1, 1.0 }", "argument 2 is nil; pass gpu.null"),
@@ -52,17 +70,41 @@ fn arguments_are_fitted_to_the_parameter_list() {
             "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 1 }",
             "kernels/f.lua:2: kernel axpy<float>: argument 4: parameter is float, got integer 1; write 1.0",
         ),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1.0, 1.0 }", "argument 3: parameter is int, got float 1.0; write an integer"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1 << 31, 1.0 }", "got integer 2147483648, which is out of range"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 1e300 }", "got float 1e300, which is out of range"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1 }", "takes 4 arguments (const float*, float*, int, float), got 3 (a trailing nil vanishes"),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1.0, 1.0 }",
+            "argument 3: parameter is int, got float 1.0; write an integer",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1 << 31, 1.0 }",
+            "got integer 2147483648, which is out of range",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 1e300 }",
+            "got float 1e300, which is out of range",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1 }",
+            "takes 4 arguments (const float*, float*, int, float), got 3 (a trailing nil vanishes",
+        ),
         ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 1.0, 2 }", "got 5"),
-        ("mod:kernel('axpy', 'bfloat16'){ grid = 1, block = 1, x, y, 1, 1.0 }", "argument 1: parameter is const __nv_bfloat16*, got a float32 tensor"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, x, 1.0 }", "argument 3: parameter is int, got a float32 tensor"),
-        ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, 0, 1, 1.0 }", "argument 2: parameter is float*, got integer 0"),
+        (
+            "mod:kernel('axpy', 'bfloat16'){ grid = 1, block = 1, x, y, 1, 1.0 }",
+            "argument 1: parameter is const __nv_bfloat16*, got a float32 tensor",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, x, 1.0 }",
+            "argument 3: parameter is int, got a float32 tensor",
+        ),
+        (
+            "mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, 0, 1, 1.0 }",
+            "argument 2: parameter is float*, got integer 0",
+        ),
         ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, true, 1.0 }", "got boolean true"),
         ("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, gpu.i64(1), 1.0 }", "got a scalar of 8 bytes (1)"),
-        ("mod:kernel('odd'){ grid = 1, block = 1, true, 1, 1.0, x, 1, 1 }", "argument 5: parameter is a struct of 12 bytes, which cannot be passed"),
+        (
+            "mod:kernel('odd'){ grid = 1, block = 1, true, 1, 1.0, x, 1, 1 }",
+            "argument 5: parameter is a struct of 12 bytes, which cannot be passed",
+        ),
         ("mod:kernel('none'){ grid = 1, block = 1 }", "kernels/f.cu:1: no kernel 'none'"),
     ]);
     let plan = forward(
@@ -74,7 +116,10 @@ fn arguments_are_fitted_to_the_parameter_list() {
     let float = Arg::Scalar(ScalarValue::F32Bits(1f32.to_bits()));
     assert_eq!(args, &[Arg::Buffer(place), Arg::Null, Arg::Scalar(ScalarValue::I32(-7)), float]);
     let shown = render(&plan);
-    assert!(shown.contains("axpy<float> grid 2×3×1 block 4×5×6 shared 64 (x+32B, null, -7, 1.0)  kernels/f.lua:2"), "{shown}");
+    assert!(
+        shown.contains("axpy<float> grid 2×3×1 block 4×5×6 shared 64 (x+32B, null, -7, 1.0)  kernels/f.lua:2"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -82,7 +127,9 @@ fn nan_and_infinity_are_values() {
     let plan = forward("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 0/0 } gpu.fill(y, -1/0)");
     let text = serde_json::to_string(&plan).unwrap();
     assert_eq!(serde_json::from_str::<crate::model::Plan>(&text).unwrap(), plan);
-    assert!(matches!(&plan.forward[1], Node::Fill { value: ScalarValue::F32Bits(bits), .. } if *bits == f32::NEG_INFINITY.to_bits()));
+    assert!(
+        matches!(&plan.forward[1], Node::Fill { value: ScalarValue::F32Bits(bits), .. } if *bits == f32::NEG_INFINITY.to_bits())
+    );
 }
 
 #[test]
@@ -135,8 +182,12 @@ fn tensors_are_strict() {
         ("local v = gpu.device.name", "gpu.device has no 'name'"),
     ]);
     forward("assert(gpu.cdiv(0, 4) == 0 and gpu.cdiv(5, 4) == 2 and gpu.cdiv(math.maxinteger, 1) == math.maxinteger)");
-    forward("local e = gpu.empty({ 0, 3 }, 'bool') assert(e.numel == 0 and e:narrow(0, 0, 0).numel == 0 and e:view(3, 0).ndim == 2)");
-    forward("assert(gpu.empty({}, 'float32').numel == 1 and x:view(-1).numel == 32 and x:view{ 2, -1 }.shape[2] == 16)");
+    forward(
+        "local e = gpu.empty({ 0, 3 }, 'bool') assert(e.numel == 0 and e:narrow(0, 0, 0).numel == 0 and e:view(3, 0).ndim == 2)",
+    );
+    forward(
+        "assert(gpu.empty({}, 'float32').numel == 1 and x:view(-1).numel == 32 and x:view{ 2, -1 }.shape[2] == 16)",
+    );
 }
 
 #[test]
@@ -144,7 +195,10 @@ fn fills_copies_and_products_are_checked() {
     all_fail(&[
         ("gpu.fill(x, 0)", "'x' is an input and must stay as it is"),
         ("gpu.copy(x, y)", "'x' is an input and must stay as it is"),
-        ("gpu.matmul(x, y, { trans_b = true, out = x:view(4, 8):narrow(0, 0, 2):view(4, 4) })", "out must not be a or b"),
+        (
+            "gpu.matmul(x, y, { trans_b = true, out = x:view(4, 8):narrow(0, 0, 2):view(4, 4) })",
+            "out must not be a or b",
+        ),
         ("gpu.fill(y:narrow(0, 0, 2), 0)", "gpu.fill sets whole tensors"),
         ("gpu.fill(y, true)", "a float32 value must be a number, got boolean true"),
         ("gpu.full(4, 1.5, 'int32')", "a int32 value must be an integer, got float 1.5"),
@@ -161,7 +215,10 @@ fn fills_copies_and_products_are_checked() {
         ("gpu.matmul(x, y, { transb = true })", "did you mean 'trans_b'?"),
         ("gpu.matmul(x, y, { trans_b = 1 })", "must be true or false"),
         ("gpu.matmul(x, y, { trans_b = true, out = y })", "out must be float32 [4, 4], got float32 [4, 8]"),
-        ("gpu.matmul(gpu.empty({ 2, 3, 4 }, 'float32'), gpu.empty({ 3, 4, 5 }, 'float32'))", "leading dimensions must be equal"),
+        (
+            "gpu.matmul(gpu.empty({ 2, 3, 4 }, 'float32'), gpu.empty({ 3, 4, 5 }, 'float32'))",
+            "leading dimensions must be equal",
+        ),
     ]);
     let plan = forward(
         "local a, b = gpu.zeros({ 2, 3, 4, 5 }, 'float32'), gpu.full({ 5, 7 }, 1, 'float32')\n\
@@ -183,7 +240,9 @@ fn fills_copies_and_products_are_checked() {
 #[test]
 fn the_kind_says_whose_fault_it_is() {
     let kind = |body: &str| {
-        let source = format!("local mod = gpu.compile('f.cu') return {{ scale = function(x) local y = gpu.empty_like(x) {body} return y end }}");
+        let source = format!(
+            "local mod = gpu.compile('f.cu') return {{ scale = function(x) local y = gpu.empty_like(x) {body} return y end }}"
+        );
         super::run(&source, &super::forward_only()).unwrap_err().kind
     };
     assert_eq!(kind("error('x')"), PlanErrorKind::Candidate);
@@ -191,70 +250,6 @@ fn the_kind_says_whose_fault_it_is() {
     assert_eq!(kind("mod:kernel('none'){ grid = 1, block = 1 }"), PlanErrorKind::Compile);
     assert_eq!(kind("mod:kernel('odd'){ grid = 0, block = 1 }"), PlanErrorKind::Launch);
     assert_eq!(kind("mod:kernel('odd'){ grid = 1, block = 1 }"), PlanErrorKind::Launch);
-}
-
-#[test]
-fn tampered_plans_are_refused() {
-    let good = forward("mod:kernel('axpy', 'float32'){ grid = 1, block = 1, x, y, 1, 1.0 } gpu.fill(y, 0) gpu.copy(y, x) gpu.matmul(x, y, { trans_b = true })");
-    crate::plan::check(&good, &super::forward_only()).unwrap();
-    type Tamper = fn(&mut crate::model::Plan);
-    let tampered: &[(Tamper, &str)] = &[
-        (|plan| plan.buffers[0].shape = vec![u64::MAX, 3], "impossible size"),
-        (|plan| plan.buffers[1].role = plan.buffers[0].role.clone(), "two buffers for"),
-        (|plan| plan.modules.clear(), "there is no module 0"),
-        (|plan| plan.modules[0].kernels.clear(), "there is no kernel 0"),
-        (|plan| plan.buffers.truncate(1), "there is no buffer 1"),
-        (|plan| if let Node::Launch { grid, .. } = &mut plan.forward[0] { grid[1] = 0 }, "is impossible"),
-        (|plan| if let Node::Launch { block, .. } = &mut plan.forward[0] { *block = [1024, 2, 1] }, "is impossible"),
-        (|plan| if let Node::Launch { args, .. } = &mut plan.forward[0] { args.truncate(3) }, "takes 4 arguments, got 3"),
-        (|plan| if let Node::Launch { args, .. } = &mut plan.forward[0] { args[2] = Arg::Null }, "argument 3 is Null"),
-        (
-            |plan| if let Node::Launch { args, .. } = &mut plan.forward[0] { args[2] = Arg::Scalar(ScalarValue::I64(1)) },
-            "argument 3 is Scalar(I64(1))",
-        ),
-        (
-            |plan| {
-                let place = crate::model::BufferRef { buffer: 0, byte_offset: 132 };
-                if let Node::Launch { args, .. } = &mut plan.forward[0] { args[0] = Arg::Buffer(place) }
-            },
-            "do not lie in 'x'",
-        ),
-        (|plan| if let Node::Fill { buffer, .. } = &mut plan.forward[1] { *buffer = 0 }, "'x' is an input"),
-        (|plan| if let Node::Fill { value, .. } = &mut plan.forward[1] { *value = ScalarValue::Bool(true) }, "is no float32"),
-        (|plan| if let Node::Copy { bytes, .. } = &mut plan.forward[2] { *bytes = u64::MAX }, "do not lie in"),
-        (|plan| if let Node::Copy { src, .. } = &mut plan.forward[2] { src.byte_offset = 2 }, "do not lie in"),
-        (|plan| if let Node::Copy { src, dst, .. } = &mut plan.forward[2] { *src = *dst }, "overlaps itself"),
-        (|plan| if let Node::Matmul { n, .. } = &mut plan.forward[3] { *n = u64::MAX }, "impossible size"),
-        (|plan| if let Node::Matmul { m, .. } = &mut plan.forward[3] { *m = 5 }, "do not lie in"),
-        (|plan| if let Node::Matmul { out, a, .. } = &mut plan.forward[3] { *out = *a }, "do not lie in|own operand"),
-        (|plan| if let Node::Matmul { dtype, .. } = &mut plan.forward[3] { *dtype = crate::model::DType::I32 }, "a product of int32"),
-    ];
-    for (index, (tamper, expected)) in tampered.iter().enumerate() {
-        let mut plan = good.clone();
-        tamper(&mut plan);
-        let error = check_structure(&plan).expect_err(&format!("tamper {index}: {expected}"));
-        assert!(expected.split('|').any(|expected| error.contains(expected)), "tamper {index}: {error}");
-    }
-}
-
-#[test]
-fn plans_of_another_signature_are_refused() {
-    let good = forward("");
-    let signature = super::forward_only();
-    type Change = fn(&mut crate::model::Signature);
-    let changed: &[(Change, &str)] = &[
-        (|s| s.outputs[0].shape = vec![4, 9], "is float32 [4, 8], the op has float32 [4, 9]"),
-        (|s| s.outputs[0].dtype = crate::model::DType::F16, "the op has float16"),
-        (|s| s.outputs.clear(), "which the op does not have"),
-        (|s| s.grads = vec!["x".into()], "plan has no buffer for Grad"),
-        (|s| s.args.clear(), "which the op does not have"),
-    ];
-    for (change, expected) in changed {
-        let mut other = signature.clone();
-        change(&mut other);
-        let error = crate::plan::check(&good, &other).unwrap_err();
-        assert!(error.contains(expected), "{error}");
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The planner against a compiler that only knows parameter lists.
 
 mod api;
+mod checking;
 mod launches;
 mod results;
 mod sandbox;
@@ -9,7 +10,8 @@ use std::fs;
 
 use crate::device::{CompileError, CompileErrorKind, CompileJob, Compiler};
 use crate::model::{
-    Argument, DType, KernelInfo, Module, ParamInfo, ParamKind, Plan, PlanError, PlanRequest, Scalar, Signature, TensorMeta,
+    Argument, DType, KernelInfo, Module, ParamInfo, ParamKind, Plan, PlanError, PlanRequest, Scalar, Signature,
+    TensorMeta,
 };
 use crate::plan::{Target, plan};
 
@@ -57,7 +59,8 @@ fn params(name: &str) -> Result<Vec<ParamInfo>, CompileError> {
 
 /// `scale(x [4, 8], w [8] or nil, eps) -> y [4, 8]`, gradient of x.
 fn signature() -> Signature {
-    let meta = |name: &str, shape: &[u64]| TensorMeta { name: name.to_owned(), dtype: DType::F32, shape: shape.to_vec() };
+    let meta =
+        |name: &str, shape: &[u64]| TensorMeta { name: name.to_owned(), dtype: DType::F32, shape: shape.to_vec() };
     Signature {
         op: "scale".to_owned(),
         args: vec![

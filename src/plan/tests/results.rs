@@ -63,7 +63,8 @@ fn outputs_are_checked() {
 
 #[test]
 fn an_output_may_be_a_reshaped_whole_buffer() {
-    let plan = run(&candidate("return gpu.empty({ 32 }, 'float32'):view(4, -1), nil", BACKWARD), &forward_only()).unwrap();
+    let plan =
+        run(&candidate("return gpu.empty({ 32 }, 'float32'):view(4, -1), nil", BACKWARD), &forward_only()).unwrap();
     let output = plan.buffers.iter().find(|buffer| buffer.role == Role::Output { index: 0 }).unwrap();
     assert_eq!(output.shape, [4, 8]);
 }

@@ -20,9 +20,20 @@ fn only_the_listed_globals_exist() {
 
 #[test]
 fn code_cannot_be_loaded_and_files_cannot_be_reached() {
-    for name in
-        ["load", "loadfile", "dofile", "require", "package", "io", "os", "debug", "coroutine", "collectgarbage", "print", "warn"]
-    {
+    for name in [
+        "load",
+        "loadfile",
+        "dofile",
+        "require",
+        "package",
+        "io",
+        "os",
+        "debug",
+        "coroutine",
+        "collectgarbage",
+        "print",
+        "warn",
+    ] {
         all_fail(&[(&format!("local v = {name}('x') "), "attempt to call a nil value")]);
         all_fail(&[(&format!("_ENV['{name}']('x')"), "attempt to call a nil value")]);
     }
@@ -86,13 +97,17 @@ fn endless_loops_end_even_inside_pcall() {
 fn deep_recursion_is_an_error() {
     all_fail(&[
         ("local function f() return 1 + f() end f()", "stack overflow"),
-        ("local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end local v = t.x", "overflow"),
+        (
+            "local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end local v = t.x",
+            "overflow",
+        ),
     ]);
 }
 
 #[test]
 fn huge_plans_are_refused_while_recording() {
-    let body = "local k = mod:kernel('axpy', 'float32') for i = 1, 10000000 do k{ grid = 1, block = 1, x, y, 1, 1.0 } end";
+    let body =
+        "local k = mod:kernel('axpy', 'float32') for i = 1, 10000000 do k{ grid = 1, block = 1, x, y, 1, 1.0 } end";
     let message = forward_error(body);
     assert!(message.contains("more than 100000 launches"), "{message}");
     // A swallowed error counts all the same.
@@ -105,14 +120,17 @@ fn huge_plans_are_refused_while_recording() {
         ("for i = 1, 1 << 40 do gpu.empty({ 1 }, 'float32') end", "tensors in one plan"),
         ("local t = gpu.empty({ 1 << 40 }, 'float32')", "over the device's 8.0 GiB"),
         ("local t = gpu.empty({ 1 << 62, 1 << 62 }, 'float32')", "over the device's"),
-        ("for i = 1, 1000 do gpu.empty({ 1 << 20 }, 'float64') end gpu.empty({ 1 << 40 }, 'bool')", "over the device's"),
-        ("for i = 1, 100 do gpu.compile('f.cu', { options = { '-DN=' .. i } }) end", "files and sets of options"),
         (
-            "for i = 1, 5000 do mod:kernel('axpy', i){ grid = 1, block = 1, x } end",
-            "more than 1000 kernels",
+            "for i = 1, 1000 do gpu.empty({ 1 << 20 }, 'float64') end gpu.empty({ 1 << 40 }, 'bool')",
+            "over the device's",
         ),
+        ("for i = 1, 100 do gpu.compile('f.cu', { options = { '-DN=' .. i } }) end", "files and sets of options"),
+        ("for i = 1, 5000 do mod:kernel('axpy', i){ grid = 1, block = 1, x } end", "more than 1000 kernels"),
     ]);
-    let error = run("local M = {} function M.scale(x) gpu.empty({1 << 40}, 'float32') end M.scale_backward = M.scale return M", &signature());
+    let error = run(
+        "local M = {} function M.scale(x) gpu.empty({1 << 40}, 'float32') end M.scale_backward = M.scale return M",
+        &signature(),
+    );
     assert_eq!(error.unwrap_err().kind, PlanErrorKind::Oom);
 }
 

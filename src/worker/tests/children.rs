@@ -59,7 +59,12 @@ fn each_death_is_a_distinct_result() {
         ("kill -TRAP $$", RunStatus::Crash, "signal:SIGTRAP", "died of SIGTRAP"),
         ("kill -FPE $$", RunStatus::Crash, "signal:SIGFPE", "died of SIGFPE"),
         ("kill -KILL $$", RunStatus::Crash, "signal:SIGKILL", "out-of-memory killer"),
-        ("echo 'f.cu:3: bad write' >&2; kill -BUS $$", RunStatus::Crash, "signal:SIGBUS", "in forward: f.cu:3: bad write"),
+        (
+            "echo 'f.cu:3: bad write' >&2; kill -BUS $$",
+            RunStatus::Crash,
+            "signal:SIGBUS",
+            "in forward: f.cu:3: bad write",
+        ),
         ("printf garbage >&4", RunStatus::Crash, "protocol", "at most"),
         ("printf '\\001\\000\\000\\000{' >&4", RunStatus::Crash, "protocol", "not a message"),
         ("printf '\\001\\000' >&4", RunStatus::Crash, "protocol", "ended inside a frame"),
@@ -82,7 +87,8 @@ fn a_program_that_is_not_there_is_popcorns_fault() {
 
 #[test]
 fn a_hang_is_asked_where_it_is_and_then_killed() {
-    let script = "trap 'echo \"kernel f still running: block 1, thread 2, f.cu:7\" >&2' USR1; while :; do sleep 0.01; done";
+    let script =
+        "trap 'echo \"kernel f still running: block 1, thread 2, f.cu:7\" >&2' USR1; while :; do sleep 0.01; done";
     let failure = failure(script, Duration::from_millis(300));
     assert_eq!((failure.status, failure.reason.as_str()), (RunStatus::Hang, "deadline:forward"));
     assert!(failure.message.ends_with("kernel f still running: block 1, thread 2, f.cu:7"), "{failure}");
@@ -102,7 +108,9 @@ fn a_stopped_child_is_killed() {
 
 #[test]
 fn the_whole_group_dies() {
-    for (script, timeout) in [("sleep 1000 & echo $! >&2", LONG), ("sleep 1000 & echo $! >&2; wait", Duration::from_millis(300))] {
+    for (script, timeout) in
+        [("sleep 1000 & echo $! >&2", LONG), ("sleep 1000 & echo $! >&2; wait", Duration::from_millis(300))]
+    {
         let start = Instant::now();
         let ended = shell(script, b"", timeout);
         assert!(start.elapsed() < Duration::from_secs(50), "a grandchild held the judge up");

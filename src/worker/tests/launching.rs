@@ -119,7 +119,8 @@ fn request(plan: Plan, memory: &CaseMemory) -> LaunchRequest {
 fn launch(request: &LaunchRequest, device: &mut Recorder) -> Result<LaunchReport, crate::model::LaunchFailure> {
     let file = std::fs::File::open("/dev/null").unwrap();
     let stages = std::cell::RefCell::new(Vec::new());
-    let result = launcher::launch(request, device, [file.as_fd(), file.as_fd()], &mut |stage| stages.borrow_mut().push(stage));
+    let result =
+        launcher::launch(request, device, [file.as_fd(), file.as_fd()], &mut |stage| stages.borrow_mut().push(stage));
     assert!(stages.borrow().iter().all(|stage| *stage != Stage::Load));
     result
 }
@@ -133,8 +134,16 @@ fn the_order_of_work() {
     let at = |pages: u64| (pages + 1) * page - 16;
     let import = |name: &str, pages, access: &str| format!("import {name} {}+12 {access}", at(pages));
     let one_rep = |forward: u32, backward: u32| {
-        ["poison s", "poison y", "flush ", &format!("replay {forward}×5"), "poison dx", "flush ", &format!("replay {backward}×5")]
-            .map(str::to_owned)
+        [
+            "poison s",
+            "poison y",
+            "flush ",
+            &format!("replay {forward}×5"),
+            "poison dx",
+            "flush ",
+            &format!("replay {backward}×5"),
+        ]
+        .map(str::to_owned)
     };
     let mut expected = vec!["alloc s 12".to_owned()];
     for draw in 0..2u64 {
