@@ -78,8 +78,10 @@ fn line(plan: &Plan, node: &Node) -> String {
     }
 }
 
+/// A buffer's name; where a scratch buffer was made is said once, in the list.
 fn name(plan: &Plan, buffer: u32) -> String {
-    plan.buffers.get(buffer as usize).map_or_else(|| "?".to_owned(), |buffer| buffer.name.clone())
+    let Some(buffer) = plan.buffers.get(buffer as usize) else { return "?".to_owned() };
+    buffer.name.split(" (").next().unwrap_or_default().to_owned()
 }
 
 /// `64` or `64×2×1`.

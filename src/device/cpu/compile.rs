@@ -1,7 +1,7 @@
 //! `.cu` to a cached shared object.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::toolchain::{self, HostCompiler, environment, find_compiler};
@@ -25,7 +25,12 @@ pub struct CpuCompiler {
 impl CpuCompiler {
     /// Finds the host compiler; see [`find_compiler`] for where it looks.
     pub fn new(cache_dir: &Path) -> Result<Self, CompileError> {
-        Ok(Self { compiler: find_compiler(cache_dir)?, cpu: super::host::cpu_identity() })
+        find_compiler(cache_dir).map(Self::with_compiler)
+    }
+
+    /// Compiles with a compiler that was found before.
+    pub fn with_compiler(compiler: HostCompiler) -> Self {
+        Self { compiler, cpu: super::host::cpu_identity() }
     }
 
     /// Everything that decides the result, except the content of included headers.
@@ -50,10 +55,7 @@ impl CpuCompiler {
     fn build(&self, job: &CompileJob, source: &Path, request: &str, flags: &[String]) -> Result<Module, CompileError> {
         let folder = cache::folder(&job.cache_dir);
         let cannot_write = |error: std::io::Error| {
-            environment(format!(
-                "cannot write to the compile cache {}: {error}; see --help for POPCORN_CACHE_DIR",
-                folder.display()
-            ))
+            environment(format!("cannot write to the compile cache {}: {error}; set POPCORN_CACHE_DIR to another folder", folder.display()))
         };
         let headers = fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map_err(cannot_write)?;
         let scratch = tempfile::Builder::new().prefix("build-").tempdir_in(&folder).map_err(cannot_write)?;
@@ -62,19 +64,13 @@ impl CpuCompiler {
 
         let mut compile = Command::new(&self.compiler.path);
         compile.args(wrapper::base_flags(&self.compiler)).arg("-I").arg(&headers).args(flags);
-        compile
-            .args(["-MMD", "-MF"])
-            .arg(file("kernel.d"))
-            .arg("-c")
-            .arg(file("kernel.cc"))
-            .arg("-o")
-            .arg(file("kernel.o"));
+        compile.args(["-MMD", "-MF"]).arg(file("kernel.d")).arg("-c").arg(file("kernel.cc")).arg("-o").arg(file("kernel.o"));
         // Stack usage and other by-products go beside the object.
         compile.current_dir(scratch.path());
         let output = toolchain::run(&mut compile, &self.compiler.path)?;
-        let sources = || -> Vec<PathBuf> { vec![source.to_owned()] };
         if !output.success {
-            return Err(diagnose::compile_failure(&output, &sources(), source, &job.kernels, &self.compiler));
+            let known = [source.to_owned()];
+            return Err(diagnose::compile_failure(&output, &known, source, &job.kernels, &self.compiler));
         }
         let object = fs::read(file("kernel.o")).map_err(cannot_write)?;
         let rule = fs::read_to_string(file("kernel.d")).map_err(cannot_write)?;
@@ -82,9 +78,8 @@ impl CpuCompiler {
         included.retain(|path| !path.starts_with(&headers) && !path.starts_with(scratch.path()) && path != source);
         included.dedup();
 
-        let needs = inspect::needs(&object).map_err(|error| {
-            environment(format!("{} wrote an object that cannot be read: {error}", self.compiler.version))
-        })?;
+        let needs = inspect::needs(&object)
+            .map_err(|error| environment(format!("{} wrote an object that cannot be read: {error}", self.compiler.version)))?;
         diagnose::check_needs(&needs, source, &included)?;
         diagnose::check_entries(&job.kernels, source, &included)?;
         let params = inspect::parameters(&object, job.kernels.len())
@@ -116,18 +111,15 @@ impl CpuCompiler {
         }
         let content: String = hashed.iter().map(|(path, hash)| format!("{} {hash}\n", path.display())).collect();
         let key = cache::hash_bytes(format!("{request}\n{content}").as_bytes());
-        let kernels =
-            job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
+        let kernels = job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
         let module = Module {
             source: job.source.clone(),
-            headers: hashed.iter().map(|(path, _)| path.clone()).collect(),
             options: job.options.clone(),
             artifact: cache::artifact_path(&folder, &key),
             key: key.clone(),
             kernels,
         };
-        cache::store(&folder, request, &cache::Index { key, headers: hashed }, &module, &artifact)
-            .map_err(cannot_write)?;
+        cache::store(&folder, request, &cache::Index { key, headers: hashed }, &module, &artifact).map_err(cannot_write)?;
         Ok(module)
     }
 }
@@ -159,8 +151,7 @@ impl Compiler for CpuCompiler {
 pub fn prepare_runtime(cache_dir: &Path) -> Result<(), CompileError> {
     find_compiler(cache_dir)?;
     let folder = cache::folder(cache_dir);
-    fs::create_dir_all(&folder)
-        .and_then(|()| shim::unpack(&folder))
-        .map(drop)
-        .map_err(|error| environment(format!("cannot write to the compile cache {}: {error}", folder.display())))
+    fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map(drop).map_err(|error| {
+        environment(format!("cannot write to the compile cache {}: {error}", folder.display()))
+    })
 }

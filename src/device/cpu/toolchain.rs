@@ -1,6 +1,6 @@
 //! The host's C++ compiler: finding it, knowing which one it is, running it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -37,9 +37,26 @@ pub(super) fn environment(message: String) -> CompileError {
 /// Finds the compiler: `POPCORN_CXX`, then g++, clang++, c++ on the path. Its version is remembered in `cache_dir`
 /// if that can be written.
 pub fn find_compiler(cache_dir: &Path) -> Result<HostCompiler, CompileError> {
-    let (path, identity) = locate()?;
-    let folder = cache::folder(cache_dir);
-    let note = folder.join(format!("compiler-{}.json", cache::hash_bytes(identity.as_bytes())));
+    match std::env::var_os("POPCORN_CXX").filter(|wanted| !wanted.is_empty()) {
+        Some(wanted) => find_named(&wanted, cache_dir),
+        None => {
+            let (path, identity) = locate()?;
+            identify(path, identity, cache_dir)
+        }
+    }
+}
+
+/// The compiler of a given name or path.
+pub(super) fn find_named(name: &OsStr, cache_dir: &Path) -> Result<HostCompiler, CompileError> {
+    let (path, identity) = resolve(name, &search_path()).ok_or_else(|| {
+        environment(format!("POPCORN_CXX={}: no such program; unset it to use g++ or clang++", name.display()))
+    })?;
+    identify(path, identity, cache_dir)
+}
+
+/// Asks the program what it is, unless that is known.
+fn identify(path: PathBuf, identity: String, cache_dir: &Path) -> Result<HostCompiler, CompileError> {
+    let note = cache::folder(cache_dir).join(format!("compiler-{}.json", cache::hash_bytes(identity.as_bytes())));
     if let Some(known) = std::fs::read(&note).ok().and_then(|bytes| serde_json::from_slice::<HostCompiler>(&bytes).ok())
         && known.identity == identity
         && known.path == path
@@ -60,14 +77,13 @@ pub fn find_compiler(cache_dir: &Path) -> Result<HostCompiler, CompileError> {
     Ok(found)
 }
 
+fn search_path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
 /// Path and identity of the compiler, without running it.
 fn locate() -> Result<(PathBuf, String), CompileError> {
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    if let Some(wanted) = std::env::var_os("POPCORN_CXX").filter(|wanted| !wanted.is_empty()) {
-        return resolve(&wanted, &search).ok_or_else(|| {
-            environment(format!("POPCORN_CXX={}: no such program; unset it to use g++ or clang++", wanted.display()))
-        });
-    }
+    let search = search_path();
     ["g++", "clang++", "c++"].into_iter().find_map(|name| resolve(OsStr::new(name), &search)).ok_or_else(|| {
         environment(
             "no C++ compiler found (looked for g++, clang++, c++ on PATH); install one, e.g. `apt install g++`, \

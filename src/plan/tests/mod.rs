@@ -1,6 +1,7 @@
 //! The planner against a compiler that only knows parameter lists.
 
 mod api;
+mod checking;
 mod launches;
 mod results;
 mod sandbox;

@@ -1,5 +1,13 @@
 //! The device through its two traits: kernels under `tests/cuda`, compiled and run.
 
+mod cache;
+mod compile_errors;
+mod device;
+mod faults;
+mod narrow;
+mod primitives;
+mod programs;
+
 use std::path::{Path, PathBuf};
 
 use super::{CpuCompiler, CpuDevice};
@@ -48,8 +56,11 @@ impl Bench {
         id
     }
 
-    pub(super) fn empty<T>(&mut self, name: &str, len: usize) -> BufferId {
-        self.device.alloc(name, (len * size_of::<T>()) as u64).unwrap()
+    /// Runs kernel `index` over one-dimensional blocks and returns the last argument's buffer.
+    pub(super) fn run<T: bytemuck::Pod>(&mut self, module: &Module, index: u32, grid: u32, block: u32, args: Vec<BoundArg>) -> Vec<T> {
+        let out = args.iter().rev().find_map(|arg| if let BoundArg::Buffer(id, _) = arg { Some(*id) } else { None });
+        self.launch(module, index, [grid, 1, 1], [block, 1, 1], 0, args);
+        self.read(out.unwrap())
     }
 
     pub(super) fn read<T: bytemuck::Pod>(&self, id: BufferId) -> Vec<T> {
@@ -85,18 +96,4 @@ pub(super) fn float(value: f32) -> BoundArg {
 
 pub(super) fn buffer(id: BufferId) -> BoundArg {
     BoundArg::Buffer(id, 0)
-}
-
-#[test]
-fn saxpy_over_edge_sizes() {
-    let module = compile("saxpy.cu", &["saxpy"]);
-    assert_eq!(module.kernels[0].params.len(), 4);
-    for n in [1usize, 31, 32, 33, 255, 256, 257, 10_007] {
-        let mut bench = Bench::new();
-        let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
-        let (bx, by) = (bench.upload("x", &x), bench.upload("y", &vec![1f32; n]));
-        let args = vec![buffer(bx), buffer(by), float(2.0), int(n as i32)];
-        bench.launch(&module, 0, [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], 0, args);
-        assert!(bench.read::<f32>(by).iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0), "n = {n}");
-    }
 }
