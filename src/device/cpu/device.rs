@@ -8,9 +8,7 @@ use super::memory::{self, Memory, gib};
 use super::module::Loaded;
 use super::simt::Workers;
 use super::{fault, host, matmul};
-use crate::device::{
-    Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId,
-};
+use crate::device::{Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId};
 use crate::model::{DeviceInfo, Module};
 
 /// Bytes that a cache flush sweeps; more than the last-level cache of most servers.
@@ -115,8 +113,7 @@ impl Device for CpuDevice {
     }
 
     fn replay(&mut self, graph: GraphId, times: u32) -> Result<Duration, DeviceError> {
-        let graph =
-            self.graphs.get(graph.0 as usize).ok_or_else(|| launch_error(format!("no graph {}", graph.0)))?;
+        let graph = self.graphs.get(graph.0 as usize).ok_or_else(|| launch_error(format!("no graph {}", graph.0)))?;
         let start = Instant::now();
         for _ in 0..times {
             for step in &graph.steps {

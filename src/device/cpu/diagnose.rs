@@ -22,7 +22,8 @@ struct Diagnostic {
 static ERROR: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$").ok());
 static CONTEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:from |^)(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?(?:[,:]|.*required from here|.*requested here)").ok()
+    Regex::new(r"(?:from |^)(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?(?:[,:]|.*required from here|.*requested here)")
+        .ok()
 });
 
 fn errors(log: &str) -> Vec<Diagnostic> {
@@ -118,8 +119,11 @@ pub(super) fn compile_failure(
         return with_log(entry_error(first, files, source, kernels));
     }
     if first.text.contains("a kernel must be a function that returns void") {
-        let name = kernels.first().map_or("?", |name| scan::base_name(name));
-        return with_log(source_error(format!("{}: '{name}' is not a __global__ function that returns void", shown(&source.display().to_string(), source))));
+        let line =
+            log.split(&format!("{ENTRY_LIST}:")).nth(1).and_then(|rest| rest.split([':', ',']).next()?.parse().ok());
+        let place =
+            Diagnostic { file: ENTRY_LIST.to_owned(), line: line.unwrap_or(1), text: "it must return void".to_owned() };
+        return with_log(entry_error(&place, files, source, kernels));
     }
     let (file, line) = if is_shim_path(&first.file) || first.file.ends_with("kernel.cc") {
         user_context(log, &first.text).unwrap_or((first.file.clone(), first.line))
@@ -150,7 +154,7 @@ fn entry_error(first: &Diagnostic, files: &[PathBuf], source: &Path, kernels: &[
         }
         return missing_kernel(expression, source, files);
     }
-    let why = if expression.contains('<') {
+    let why = if expression.contains('<') || first.text == "it must return void" {
         first.text.clone()
     } else {
         format!("it is a template or overloaded: name an instance, such as {wanted}<float> ({})", first.text)
@@ -226,7 +230,9 @@ pub(super) fn check_entries(kernels: &[String], source: &Path, included: &[PathB
     let known = names_in(&files, "__global__");
     for expression in kernels {
         let name = scan::base_name(expression);
-        if !known.iter().any(|kernel| kernel == name) && names_in(&files, "__device__").iter().any(|other| other == name) {
+        if !known.iter().any(|kernel| kernel == name)
+            && names_in(&files, "__device__").iter().any(|other| other == name)
+        {
             return Err(source_error(format!(
                 "{}: '{name}' is a __device__ function, not a kernel (__global__)",
                 shown(&source.display().to_string(), source)
@@ -239,7 +245,12 @@ pub(super) fn check_entries(kernels: &[String], source: &Path, included: &[PathB
 /// The linker's first complaint. Kernels cannot cause one that [`check_needs`] lets pass.
 pub(super) fn link_failure(output: &Output, source: &Path) -> CompileError {
     let why = machine_failure(output).unwrap_or_else(|| {
-        output.text.lines().find(|line| line.contains("error") || line.contains("undefined")).unwrap_or("no message").to_owned()
+        output
+            .text
+            .lines()
+            .find(|line| line.contains("error") || line.contains("undefined"))
+            .unwrap_or("no message")
+            .to_owned()
     });
     CompileError {
         kind: CompileErrorKind::Environment,

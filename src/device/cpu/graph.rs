@@ -73,7 +73,10 @@ impl Graph {
                     let (Some(entry), Some(info)) =
                         (loaded.entry(*kernel), loaded.description.kernels.get(*kernel as usize))
                     else {
-                        return Err(launch_error(format!("{}: no kernel {kernel}", loaded.description.source.display())));
+                        return Err(launch_error(format!(
+                            "{}: no kernel {kernel}",
+                            loaded.description.source.display()
+                        )));
                     };
                     check_limits(&info.name, *grid, *block, *shared_bytes)?;
                     let mut arguments = bind(device, info, args)?;
@@ -137,7 +140,9 @@ fn check_limits(name: &str, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) 
         return refuse(format!("a block of {} threads is over the limit of {MAX_THREADS}", threads_of(block)));
     }
     if shared_bytes > MAX_DYNAMIC_SHARED {
-        return refuse(format!("{shared_bytes} bytes of dynamic shared memory are over the limit of {MAX_DYNAMIC_SHARED}"));
+        return refuse(format!(
+            "{shared_bytes} bytes of dynamic shared memory are over the limit of {MAX_DYNAMIC_SHARED}"
+        ));
     }
     Ok(())
 }
@@ -210,12 +215,7 @@ fn fill(device: &CpuDevice, buffer: BufferId, value: ScalarValue) -> Result<Fill
 }
 
 /// The address of a range inside a buffer that may be written if `write`.
-fn range(
-    device: &CpuDevice,
-    (id, offset): (BufferId, u64),
-    bytes: u64,
-    write: bool,
-) -> Result<*mut u8, DeviceError> {
+fn range(device: &CpuDevice, (id, offset): (BufferId, u64), bytes: u64, write: bool) -> Result<*mut u8, DeviceError> {
     let memory = device.buffer(id)?;
     if write && memory.access == Access::Read {
         return Err(launch_error(format!("buffer '{}' is read-only", memory.name)));

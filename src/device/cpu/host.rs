@@ -12,7 +12,8 @@ fn cpuinfo() -> String {
 }
 
 fn field<'a>(info: &'a str, key: &str) -> Option<&'a str> {
-    info.lines().find_map(|line| line.split_once(':').filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()))
+    info.lines()
+        .find_map(|line| line.split_once(':').filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim()))
 }
 
 /// Marketing name of the processor.

@@ -43,7 +43,24 @@ unsafe fn one<T: Copy + 'static>(p: &Product, a: *const T, b: *const T, out: *mu
     // SAFETY: strides and extents describe the caller's ranges.
     unsafe {
         gemm(
-            p.m, p.n, p.k, out, 1, n, false, a, a_column, a_row, b, b_column, b_row, zero, unit, false, false, false,
+            p.m,
+            p.n,
+            p.k,
+            out,
+            1,
+            n,
+            false,
+            a,
+            a_column,
+            a_row,
+            b,
+            b_column,
+            b_row,
+            zero,
+            unit,
+            false,
+            false,
+            false,
             Parallelism::Rayon(0),
         );
     }

@@ -23,9 +23,8 @@ impl Loaded {
     pub(super) fn open(description: &Module) -> Result<Self, DeviceError> {
         let path = &description.artifact;
         let environment = |message: String| DeviceError { kind: DeviceErrorKind::Environment, message };
-        let corrupt = |why: &str| {
-            environment(format!("compiled kernel {} {why}; delete it and try again", path.display()))
-        };
+        let corrupt =
+            |why: &str| environment(format!("compiled kernel {} {why}; delete it and try again", path.display()));
         check_file(path).map_err(|why| corrupt(&why))?;
         // SAFETY: the object was made by our compiler run; its initialisers are empty.
         let library = unsafe { Library::open(Some(path), libc::RTLD_NOW | libc::RTLD_LOCAL) }

@@ -160,7 +160,9 @@ pub(super) fn run(command: &mut Command, path: &Path) -> Result<Output, CompileE
     };
     use std::io::{Read, Seek};
     let mut bytes = Vec::new();
-    log.rewind().and_then(|()| log.read_to_end(&mut bytes)).map_err(|error| failed("cannot read the output of", error))?;
+    log.rewind()
+        .and_then(|()| log.read_to_end(&mut bytes))
+        .map_err(|error| failed("cannot read the output of", error))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Output { success: status.success(), text, signal: status.signal() })
 }

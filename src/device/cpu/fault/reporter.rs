@@ -22,9 +22,16 @@ pub(super) struct Note {
 
 #[derive(Clone, Copy)]
 pub(super) enum Want {
-    Fault { signal: c_int, code: c_int, address: usize, write: bool },
+    Fault {
+        signal: c_int,
+        code: c_int,
+        address: usize,
+        write: bool,
+    },
     /// A question from outside; `ends` if the process is to end after the answer.
-    Where { ends: bool },
+    Where {
+        ends: bool,
+    },
 }
 
 static PIPE: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
@@ -110,9 +117,7 @@ fn report(note: &Note, signal: c_int, code: c_int, address: usize, write: bool) 
         libc::SIGILL => "illegal instruction (undefined behaviour that the compiler cut off)".to_owned(),
         libc::SIGABRT => "abort (heap corruption, or an error inside the runtime)".to_owned(),
         // A non-canonical or misaligned address raises a general protection fault without an address.
-        _ if code == libc::SI_KERNEL => {
-            "misaligned vector access, or an address that no memory can have".to_owned()
-        }
+        _ if code == libc::SI_KERNEL => "misaligned vector access, or an address that no memory can have".to_owned(),
         _ => match (stack_guard_hit(address), describe_address(address, access)) {
             (Some(bytes), _) => format!("stack overflow: a thread needs more than {bytes} bytes of stack"),
             (None, Some(text)) => text,
@@ -125,7 +130,8 @@ fn report(note: &Note, signal: c_int, code: c_int, address: usize, write: bool) 
 
 fn answer(note: &Note, place: &Place, ends: bool) {
     let at = line_of(note);
-    let mut line = Fault { what: "kernel still running".to_owned(), at, place: Some(*place), whole_block: false }.line();
+    let mut line =
+        Fault { what: "kernel still running".to_owned(), at, place: Some(*place), whole_block: false }.line();
     if line.is_empty() {
         line.push_str("kernel still running");
     }
@@ -154,9 +160,13 @@ fn ask_others(ends: bool) -> bool {
     let signal = if ends { libc::SIGTERM } else { libc::SIGUSR1 };
     let len = THREADS_LEN.load(Ordering::SeqCst).min(THREADS.len());
     // SAFETY: signals to threads of this process; a thread that has ended gives an error that nobody needs.
-    THREADS[..len].iter().filter(|slot| unsafe {
-        libc::syscall(libc::SYS_tgkill, libc::getpid(), slot.load(Ordering::SeqCst), signal) == 0
-    }).count() > 0
+    THREADS[..len]
+        .iter()
+        .filter(|slot| unsafe {
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), slot.load(Ordering::SeqCst), signal) == 0
+        })
+        .count()
+        > 0
 }
 
 fn end() -> ! {

@@ -74,7 +74,8 @@ impl Sched {
         if here == there && a.op == op {
             return;
         }
-        let there = there.map_or_else(String::new, |(file, line)| format!(" at {}:{line}", super::report::short(&file)));
+        let there =
+            there.map_or_else(String::new, |(file, line)| format!(" at {}:{line}", super::report::short(&file)));
         fail(
             Fault::new(format!(
                 "divergent barrier: this thread is at {}() while others of its block wait at {}(){there}",

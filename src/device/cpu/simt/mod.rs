@@ -10,8 +10,8 @@ mod stack;
 mod switch;
 mod warp;
 
-pub use report::FAULT_EXIT;
 pub(super) use launch::{Launch, Workers, threads_of};
+pub use report::FAULT_EXIT;
 pub(super) use report::{Fault, Place, fail, short, write_line};
 pub(super) use sched::{fiber_stack_of, here};
 pub(super) use stack::stack_guard_hit;

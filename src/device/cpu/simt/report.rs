@@ -136,7 +136,10 @@ pub(super) fn deadlock(s: &Sched) -> ! {
         let same: Vec<usize> = (index..s.threads_len as usize)
             .filter(|other| {
                 let o = &s.threads[*other];
-                o.state == t.state && o.line == t.line && o.file == t.file && (t.state != State::AtWarp || o.mask == t.mask)
+                o.state == t.state
+                    && o.line == t.line
+                    && o.file == t.file
+                    && (t.state != State::AtWarp || o.mask == t.mask)
             })
             .collect();
         same.iter().for_each(|other| seen[*other] = true);
@@ -170,11 +173,8 @@ fn ranges(sorted: &[usize]) -> String {
             break;
         }
         let comma = if out.is_empty() { "" } else { "," };
-        let _ = if run == 1 {
-            write!(out, "{comma}{first}")
-        } else {
-            write!(out, "{comma}{first}-{}", first + run - 1)
-        };
+        let _ =
+            if run == 1 { write!(out, "{comma}{first}") } else { write!(out, "{comma}{first}-{}", first + run - 1) };
         rest = &rest[run..];
     }
     out

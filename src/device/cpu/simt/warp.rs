@@ -82,7 +82,13 @@ pub(super) unsafe extern "C" fn warp(
             w.mixed = true;
         }
         w.at_warp |= 1 << lane;
-        let group = if w.mixed { (*s).group_of(index, mask) } else if w.at_warp == mask & w.live { w.at_warp } else { 0 };
+        let group = if w.mixed {
+            (*s).group_of(index, mask)
+        } else if w.at_warp == mask & w.live {
+            w.at_warp
+        } else {
+            0
+        };
         if group != 0 {
             (*s).complete(index, group);
             (*s).clear_ready(current);
@@ -150,7 +156,8 @@ impl Sched {
         for lane in Lanes(group) {
             let other = index * 32 + lane as u32;
             if self.thread(other).op != op {
-                let there = self.site(first).map_or_else(String::new, |(file, line)| format!(" at {}:{line}", short(&file)));
+                let there =
+                    self.site(first).map_or_else(String::new, |(file, line)| format!(" at {}:{line}", short(&file)));
                 fail(
                     Fault::new(format!(
                         "lanes of one warp meet in different operations: lane {lane} in {}, lane {} in {}{there}",
@@ -204,7 +211,8 @@ fn compute(w: &mut Warp, op: u8, group: u32) {
         8 => {
             let old = w.value;
             for lane in Lanes(group) {
-                let same = Lanes(group).filter(|other| old[*other] == old[lane]).fold(0u32, |same, other| same | 1 << other);
+                let same =
+                    Lanes(group).filter(|other| old[*other] == old[lane]).fold(0u32, |same, other| same | 1 << other);
                 w.value[lane] = u64::from(same);
             }
         }

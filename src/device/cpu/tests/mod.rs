@@ -19,7 +19,12 @@ pub(super) fn cache_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/simt-tests")
 }
 
-pub(super) fn compile_in(cache: &Path, source: &Path, kernels: &[&str], options: &[&str]) -> Result<Module, CompileError> {
+pub(super) fn compile_in(
+    cache: &Path,
+    source: &Path,
+    kernels: &[&str],
+    options: &[&str],
+) -> Result<Module, CompileError> {
     CpuCompiler::new(cache)?.compile(&CompileJob {
         source: source.to_owned(),
         options: options.iter().map(|option| (*option).to_owned()).collect(),
@@ -52,7 +57,14 @@ impl Bench {
     }
 
     /// Runs kernel `index` over one-dimensional blocks and returns the last argument's buffer.
-    pub(super) fn run<T: bytemuck::Pod>(&mut self, module: &Module, index: u32, grid: u32, block: u32, args: Vec<BoundArg>) -> Vec<T> {
+    pub(super) fn run<T: bytemuck::Pod>(
+        &mut self,
+        module: &Module,
+        index: u32,
+        grid: u32,
+        block: u32,
+        args: Vec<BoundArg>,
+    ) -> Vec<T> {
         let out = args.iter().rev().find_map(|arg| if let BoundArg::Buffer(id, _) = arg { Some(*id) } else { None });
         self.launch(module, index, [grid, 1, 1], [block, 1, 1], 0, args);
         self.read(out.unwrap())
