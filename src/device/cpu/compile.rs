@@ -55,7 +55,10 @@ impl CpuCompiler {
     fn build(&self, job: &CompileJob, source: &Path, request: &str, flags: &[String]) -> Result<Module, CompileError> {
         let folder = cache::folder(&job.cache_dir);
         let cannot_write = |error: std::io::Error| {
-            environment(format!("cannot write to the compile cache {}: {error}; set POPCORN_CACHE_DIR to another folder", folder.display()))
+            environment(format!(
+                "cannot write to the compile cache {}: {error}; set POPCORN_CACHE_DIR to another folder",
+                folder.display()
+            ))
         };
         let headers = fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map_err(cannot_write)?;
         let scratch = tempfile::Builder::new().prefix("build-").tempdir_in(&folder).map_err(cannot_write)?;
@@ -64,7 +67,15 @@ impl CpuCompiler {
 
         let mut compile = Command::new(&self.compiler.path);
         compile.args(wrapper::base_flags(&self.compiler)).arg("-I").arg(&headers).args(flags);
-        compile.args(["-MMD", "-MF"]).arg(file("kernel.d")).arg("-c").arg(file("kernel.cc")).arg("-o").arg(file("kernel.o"));
+        // The same input gives the same bytes, wherever it was built.
+        compile.arg(format!("-ffile-prefix-map={}=popcorn", scratch.path().display()));
+        compile
+            .args(["-MMD", "-MF"])
+            .arg(file("kernel.d"))
+            .arg("-c")
+            .arg(file("kernel.cc"))
+            .arg("-o")
+            .arg(file("kernel.o"));
         // Stack usage and other by-products go beside the object.
         compile.current_dir(scratch.path());
         let output = toolchain::run(&mut compile, &self.compiler.path)?;
@@ -78,8 +89,9 @@ impl CpuCompiler {
         included.retain(|path| !path.starts_with(&headers) && !path.starts_with(scratch.path()) && path != source);
         included.dedup();
 
-        let needs = inspect::needs(&object)
-            .map_err(|error| environment(format!("{} wrote an object that cannot be read: {error}", self.compiler.version)))?;
+        let needs = inspect::needs(&object).map_err(|error| {
+            environment(format!("{} wrote an object that cannot be read: {error}", self.compiler.version))
+        })?;
         diagnose::check_needs(&needs, source, &included)?;
         diagnose::check_entries(&job.kernels, source, &included)?;
         let params = inspect::parameters(&object, job.kernels.len())
@@ -111,15 +123,18 @@ impl CpuCompiler {
         }
         let content: String = hashed.iter().map(|(path, hash)| format!("{} {hash}\n", path.display())).collect();
         let key = cache::hash_bytes(format!("{request}\n{content}").as_bytes());
-        let kernels = job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
+        let kernels =
+            job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
         let module = Module {
             source: job.source.clone(),
+            headers: hashed.iter().map(|(path, _)| path.clone()).collect(),
             options: job.options.clone(),
             artifact: cache::artifact_path(&folder, &key),
             key: key.clone(),
             kernels,
         };
-        cache::store(&folder, request, &cache::Index { key, headers: hashed }, &module, &artifact).map_err(cannot_write)?;
+        cache::store(&folder, request, &cache::Index { key, headers: hashed }, &module, &artifact)
+            .map_err(cannot_write)?;
         Ok(module)
     }
 }
@@ -151,7 +166,8 @@ impl Compiler for CpuCompiler {
 pub fn prepare_runtime(cache_dir: &Path) -> Result<(), CompileError> {
     find_compiler(cache_dir)?;
     let folder = cache::folder(cache_dir);
-    fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map(drop).map_err(|error| {
-        environment(format!("cannot write to the compile cache {}: {error}", folder.display()))
-    })
+    fs::create_dir_all(&folder)
+        .and_then(|()| shim::unpack(&folder))
+        .map(drop)
+        .map_err(|error| environment(format!("cannot write to the compile cache {}: {error}", folder.display())))
 }

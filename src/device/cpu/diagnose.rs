@@ -119,11 +119,11 @@ pub(super) fn compile_failure(
         return with_log(entry_error(first, files, source, kernels));
     }
     if first.text.contains("a kernel must be a function that returns void") {
-        let name = kernels.first().map_or("?", |name| scan::base_name(name));
-        return with_log(source_error(format!(
-            "{}: '{name}' is not a __global__ function that returns void",
-            shown(&source.display().to_string(), source)
-        )));
+        let line =
+            log.split(&format!("{ENTRY_LIST}:")).nth(1).and_then(|rest| rest.split([':', ',']).next()?.parse().ok());
+        let place =
+            Diagnostic { file: ENTRY_LIST.to_owned(), line: line.unwrap_or(1), text: "it must return void".to_owned() };
+        return with_log(entry_error(&place, files, source, kernels));
     }
     let (file, line) = if is_shim_path(&first.file) || first.file.ends_with("kernel.cc") {
         user_context(log, &first.text).unwrap_or((first.file.clone(), first.line))
@@ -154,7 +154,7 @@ fn entry_error(first: &Diagnostic, files: &[PathBuf], source: &Path, kernels: &[
         }
         return missing_kernel(expression, source, files);
     }
-    let why = if expression.contains('<') {
+    let why = if expression.contains('<') || first.text == "it must return void" {
         first.text.clone()
     } else {
         format!("it is a template or overloaded: name an instance, such as {wanted}<float> ({})", first.text)

@@ -127,11 +127,19 @@ fn a_full_disk_is_an_environment_fault() {
     std::fs::write(&script, "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'fake 1.0'; exit; }\necho 'k.s: No space left on device' >&2\nexit 1\n").unwrap();
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let compiler = CpuCompiler::with_compiler(super::super::toolchain::find_named(script.as_os_str(), &place.path("cache")).unwrap());
-    let job = crate::device::CompileJob { source: place.path("k.cu"), options: vec![], kernels: vec!["k".into()], cache_dir: place.path("cache") };
+    let compiler = CpuCompiler::with_compiler(
+        super::super::toolchain::find_named(script.as_os_str(), &place.path("cache")).unwrap(),
+    );
+    let job = crate::device::CompileJob {
+        source: place.path("k.cu"),
+        options: vec![],
+        kernels: vec!["k".into()],
+        cache_dir: place.path("cache"),
+    };
     let error = crate::device::Compiler::compile(&compiler, &job).unwrap_err();
     assert_eq!(error.kind, CompileErrorKind::Environment);
     assert!(error.message.contains("no space left"), "{error}");
-    let missing = super::super::toolchain::find_named(place.path("none").as_os_str(), &place.path("cache")).unwrap_err();
+    let missing =
+        super::super::toolchain::find_named(place.path("none").as_os_str(), &place.path("cache")).unwrap_err();
     assert!(missing.message.contains("no such program"), "{missing}");
 }

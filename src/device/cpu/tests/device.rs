@@ -40,7 +40,10 @@ fn launch_limits_are_cudas() {
         (vec![buffer(x), buffer(x), buffer(x), int(0)], "argument 3 is a buffer"),
         (vec![buffer(x), buffer(x), BoundArg::Null, int(0)], "argument 3 is null"),
         (vec![buffer(x), BoundArg::Buffer(x, 17), float(1.0), int(0)], "starts at byte 17 of buffer 'x', which has 16"),
-        (vec![buffer(x), buffer(x), BoundArg::Scalar(ScalarValue::F64Bits(0)), int(0)], "argument 3 has 8 bytes, the parameter 4"),
+        (
+            vec![buffer(x), buffer(x), BoundArg::Scalar(ScalarValue::F64Bits(0)), int(0)],
+            "argument 3 has 8 bytes, the parameter 4",
+        ),
         (vec![buffer(BufferId(99)), buffer(x), float(1.0), int(0)], "no buffer 99"),
     ] {
         let error = bench.device.record(&[launch(module, [1; 3], [1; 3], 0, args)]).unwrap_err();
@@ -157,14 +160,28 @@ fn matrix_products_in_every_layout_and_type() {
                     DType::F16 => f16::from_le_bytes(chunk.try_into().unwrap()).to_f64(),
                     _ => bf16::from_le_bytes(chunk.try_into().unwrap()).to_f64(),
                 };
-                assert!((got - want).abs() <= 0.01 * want.abs() + 1e-3, "{dtype} {trans_a} {trans_b} [{i}]: {got} {want}");
+                assert!(
+                    (got - want).abs() <= 0.01 * want.abs() + 1e-3,
+                    "{dtype} {trans_a} {trans_b} [{i}]: {got} {want}"
+                );
             }
         }
     }
     let mut bench = Bench::new();
     let a = bench.upload("a", &[1f32; 4]);
     let out = bench.upload("out", &[5f32; 4]);
-    let node = |k, m, dtype| BoundNode::Matmul { a: (a, 0), b: (a, 0), out: (out, 0), dtype, m, n: 2, k, batch: 1, trans_a: false, trans_b: false };
+    let node = |k, m, dtype| BoundNode::Matmul {
+        a: (a, 0),
+        b: (a, 0),
+        out: (out, 0),
+        dtype,
+        m,
+        n: 2,
+        k,
+        batch: 1,
+        trans_a: false,
+        trans_b: false,
+    };
     let graph = bench.device.record(&[node(0, 2, DType::F32)]).unwrap();
     bench.device.replay(graph, 1).unwrap();
     assert_eq!(bench.read::<f32>(out), [0.0; 4], "an empty sum is zero");

@@ -57,7 +57,14 @@ impl Bench {
     }
 
     /// Runs kernel `index` over one-dimensional blocks and returns the last argument's buffer.
-    pub(super) fn run<T: bytemuck::Pod>(&mut self, module: &Module, index: u32, grid: u32, block: u32, args: Vec<BoundArg>) -> Vec<T> {
+    pub(super) fn run<T: bytemuck::Pod>(
+        &mut self,
+        module: &Module,
+        index: u32,
+        grid: u32,
+        block: u32,
+        args: Vec<BoundArg>,
+    ) -> Vec<T> {
         let out = args.iter().rev().find_map(|arg| if let BoundArg::Buffer(id, _) = arg { Some(*id) } else { None });
         self.launch(module, index, [grid, 1, 1], [block, 1, 1], 0, args);
         self.read(out.unwrap())

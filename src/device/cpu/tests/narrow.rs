@@ -67,7 +67,8 @@ fn narrowing_rounds_to_nearest_even() {
         assert!(same(got_b[i], bf16::from_f32(*x).to_bits(), x.is_nan()), "bf16({x:e})");
     }
     // Doubles just off a tie of the narrow type, where a stop at float would round twice.
-    let wide: Vec<f64> = x.iter().flat_map(|v| [f64::from(*v), f64::from(*v) * (1.0 + 1e-12), f64::from(*v) * (1.0 - 1e-12)]).collect();
+    let wide: Vec<f64> =
+        x.iter().flat_map(|v| [f64::from(*v), f64::from(*v) * (1.0 + 1e-12), f64::from(*v) * (1.0 - 1e-12)]).collect();
     let n = wide.len();
     let bw = bench.upload("w", &wide);
     let (oh, ob) = (bench.upload("oh2", &vec![0u16; n]), bench.upload("ob2", &vec![0u16; n]));
@@ -75,26 +76,34 @@ fn narrowing_rounds_to_nearest_even() {
     bench.launch(&module, 2, grid, [256, 1, 1], 0, vec![buffer(bw), buffer(oh), buffer(ob), int(n as i32)]);
     let (got_h, got_b) = (bench.read::<u16>(oh), bench.read::<u16>(ob));
     for (i, x) in wide.iter().enumerate() {
-        assert!(same(got_h[i], nearest(*x, f16::from_bits, |h| h.to_f64()), x.is_nan()), "half({x:e}): {:#x}", got_h[i]);
-        assert!(same(got_b[i], nearest(*x, bf16::from_bits, |h| h.to_f64()), x.is_nan()), "bf16({x:e}): {:#x}", got_b[i]);
+        assert!(same(got_h[i], nearest_half(*x), x.is_nan()), "half({x:e}): {:#x}", got_h[i]);
+        assert!(same(got_b[i], nearest_bf16(*x), x.is_nan()), "bf16({x:e}): {:#x}", got_b[i]);
     }
 }
 
-/// The nearest narrow value by search, ties to even: no rounding of a conversion is trusted.
-fn nearest<T: Copy>(x: f64, from: fn(u16) -> T, value: fn(T) -> f64) -> u16 {
+/// The nearest narrow value by search, ties to even: no rounding of a conversion is trusted. `infinity` is its bits.
+fn nearest(x: f64, infinity: u16, value: fn(u16) -> f64) -> u16 {
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
-    let (a, infinity) = (x.abs(), (0..0x8000u16).find(|bits| *bits > 0x4000 && value(from(*bits)).is_infinite()).unwrap_or(0x7f80));
+    let a = x.abs();
     let (mut low, mut high) = (0u16, infinity);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if value(from(middle)) <= a { low = middle } else { high = middle }
+        if value(middle) <= a { low = middle } else { high = middle }
     }
-    let below = value(from(low));
+    let below = value(low);
     // The value after the largest finite one, had the exponent gone on.
-    let above = if high == infinity { below + (below - value(from(low - 1))) } else { value(from(high)) };
+    let above = if high == infinity { below + (below - value(low - 1)) } else { value(high) };
     let (down, up) = (a - below, above - a);
     let bits = if a.is_infinite() || up < down || (up == down && low & 1 == 1) { high } else { low };
     sign | bits
+}
+
+fn nearest_half(x: f64) -> u16 {
+    nearest(x, 0x7c00, |bits| f16::from_bits(bits).to_f64())
+}
+
+fn nearest_bf16(x: f64) -> u16 {
+    nearest(x, 0x7f80, |bits| bf16::from_bits(bits).to_f64())
 }
 
 #[test]
@@ -110,12 +119,19 @@ fn arithmetic_rounds_once() {
     for kernel in 0..2u32 {
         let mut bench = Bench::new();
         let (ba, bb, bo) = (bench.upload("a", &a), bench.upload("b", &b), bench.upload("out", &vec![0u16; n * 5]));
-        bench.launch(&module, kernel, [n.div_ceil(256) as u32, 1, 1], [256, 1, 1], 0, vec![buffer(ba), buffer(bb), buffer(bo), int(n as i32)]);
+        bench.launch(
+            &module,
+            kernel,
+            [n.div_ceil(256) as u32, 1, 1],
+            [256, 1, 1],
+            0,
+            vec![buffer(ba), buffer(bb), buffer(bo), int(n as i32)],
+        );
         let got: Vec<u16> = bench.read(bo);
         let (wide, round): (fn(u16) -> f64, fn(f64) -> u16) = if kernel == 0 {
-            (|v| f16::from_bits(v).to_f64(), |v| nearest(v, f16::from_bits, |h| h.to_f64()))
+            (|v| f16::from_bits(v).to_f64(), nearest_half)
         } else {
-            (|v| bf16::from_bits(v).to_f64(), |v| nearest(v, bf16::from_bits, |h| h.to_f64()))
+            (|v| bf16::from_bits(v).to_f64(), nearest_bf16)
         };
         for i in 0..n {
             let (x, y) = (wide(a[i]), wide(b[i]));
@@ -124,7 +140,10 @@ fn arithmetic_rounds_once() {
                 let got = got[i * 5 + op];
                 // Operations are in float, whose range ends where bfloat16's does.
                 let limit = kernel == 1 && (want.abs() < 1e-37 || want.abs() > 3e38);
-                assert!(limit || same(got, round(want), want.is_nan()), "kernel {kernel} op {op}: {x:e} {y:e} gave {got:#x}");
+                assert!(
+                    limit || same(got, round(want), want.is_nan()),
+                    "kernel {kernel} op {op}: {x:e} {y:e} gave {got:#x}"
+                );
             }
         }
     }
@@ -139,14 +158,22 @@ fn pairs_and_narrow_atomics() {
     let mut bench = Bench::new();
     let (bh, bb) = (bench.upload("h", &h), bench.upload("b", &b));
     let (oh, ob) = (bench.upload("oh", &vec![f16::ZERO; 2 * n]), bench.upload("ob", &vec![bf16::ZERO; 2 * n]));
-    bench.launch(&module, 0, [1; 3], [64, 1, 1], 0, vec![buffer(bh), buffer(oh), buffer(bb), buffer(ob), int(n as i32)]);
+    bench.launch(
+        &module,
+        0,
+        [1; 3],
+        [64, 1, 1],
+        0,
+        vec![buffer(bh), buffer(oh), buffer(bb), buffer(ob), int(n as i32)],
+    );
     let (got_h, got_b) = (bench.read::<f16>(oh), bench.read::<bf16>(ob));
     for i in 0..2 * n {
         let s = h[i].to_f32() * 2.0 + 1.0;
         assert_eq!(got_h[i].to_f32(), f16::from_f32(s * s).to_f32(), "half {i}");
         assert_eq!(got_b[i].to_f32(), bf16::from_f32(b[i ^ 1].to_f32() + 1.0).to_f32(), "bf16 {i}");
     }
-    let (a, p, c) = (bench.upload("a", &[f16::ZERO; 1]), bench.upload("p", &[f16::ZERO; 2]), bench.upload("c", &[bf16::ZERO; 1]));
+    let (a, p, c) =
+        (bench.upload("a", &[f16::ZERO; 1]), bench.upload("p", &[f16::ZERO; 2]), bench.upload("c", &[bf16::ZERO; 1]));
     bench.launch(&module, 1, [4, 1, 1], [50, 1, 1], 0, vec![buffer(a), buffer(p), buffer(c)]);
     assert_eq!(bench.read::<f16>(a)[0].to_f32(), 200.0);
     assert_eq!(bench.read::<f16>(p).iter().map(|v| v.to_f32()).collect::<Vec<_>>(), [200.0, 400.0]);

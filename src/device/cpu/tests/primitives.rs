@@ -164,7 +164,14 @@ fn scalars_of_every_width_arrive() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("store.cu");
     std::fs::write(&file, source).unwrap();
-    let kernels = ["store<signed char>", "store<unsigned short>", "store<int>", "store<long long>", "store<double>", "store<bool>"];
+    let kernels = [
+        "store<signed char>",
+        "store<unsigned short>",
+        "store<int>",
+        "store<long long>",
+        "store<double>",
+        "store<bool>",
+    ];
     let module = super::compile_in(&super::cache_dir(), &file, &kernels, &[]).unwrap();
     let scalars = [
         ScalarValue::I8(-3),
@@ -204,7 +211,10 @@ fn atomics_of_every_kind() {
     let n = 8 * 100;
     bench.launch(&module, 0, [8, 1, 1], [100, 1, 1], 0, [i, u, l, f, d].map(buffer).to_vec());
     assert_eq!(bench.read::<i32>(i), [n, -2 * n, -(n - 1), n - 1]);
-    assert_eq!(bench.read::<u32>(u), [!0, 0, 0, n as u32 % 10, (0..n).fold(0, |v, _| if v == 0 { 9 } else { v - 1 }), 799]);
+    assert_eq!(
+        bench.read::<u32>(u),
+        [!0, 0, !0, n as u32 % 10, (0..n).fold(0, |v, _| if v == 0 { 9 } else { v - 1 }), 799]
+    );
     assert_eq!(bench.read::<u64>(l), [(n as u64) << 33, 799 << 32]);
     assert_eq!(bench.read::<f32>(f), [n as f32 / 2.0, 3.0]);
     assert_eq!(bench.read::<f64>(d), [f64::from(n) / 4.0]);
@@ -258,15 +268,18 @@ fn device_globals_keep_their_values_between_launches() {
 #[test]
 fn integer_and_float_intrinsics() {
     let module = compile("intrinsics.cu", &["integers", "floats"]);
-    let pairs = [(0i32, 0i32), (1, -1), (-1, 12_345), (i32::MIN, 3), (0x1234_5678, 0x0bad_cafe_u32 as i32), (255, i32::MAX)];
+    let pairs =
+        [(0i32, 0i32), (1, -1), (-1, 12_345), (i32::MIN, 3), (0x1234_5678, 0x0bad_cafe_u32 as i32), (255, i32::MAX)];
     let (a, b): (Vec<i32>, Vec<i32>) = pairs.into_iter().unzip();
     let mut bench = Bench::new();
-    let (ba, bb, bo) = (bench.upload("a", &a), bench.upload("b", &b), bench.upload("out", &vec![0i32; pairs.len() * 13]));
+    let (ba, bb, bo) =
+        (bench.upload("a", &a), bench.upload("b", &b), bench.upload("out", &vec![0i32; pairs.len() * 13]));
     bench.launch(&module, 0, [1; 3], [32, 1, 1], 0, vec![buffer(ba), buffer(bb), buffer(bo), int(pairs.len() as i32)]);
     let got: Vec<i32> = bench.read(bo);
     for (i, (x, y)) in pairs.into_iter().enumerate() {
         let (ux, uy) = (x as u32, y as u32);
-        let dot: i32 = x.to_le_bytes().iter().zip(y.to_le_bytes()).map(|(p, q)| i32::from(*p as i8) * i32::from(q as i8)).sum();
+        let dot: i32 =
+            x.to_le_bytes().iter().zip(y.to_le_bytes()).map(|(p, q)| i32::from(*p as i8) * i32::from(q as i8)).sum();
         let (xb, yb) = (ux.to_le_bytes(), uy.to_le_bytes());
         let want = [
             ux.count_ones() as i32,

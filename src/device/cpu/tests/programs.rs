@@ -47,7 +47,8 @@ fn rms_norm_and_its_wide_form() {
             .collect();
         for kernel in 0..2 {
             let mut bench = Bench::new();
-            let (bx, bw, by) = (bench.upload("x", &x), bench.upload("w", &w), bench.upload("y", &vec![0f32; rows * cols]));
+            let (bx, bw, by) =
+                (bench.upload("x", &x), bench.upload("w", &w), bench.upload("y", &vec![0f32; rows * cols]));
             let args = vec![buffer(bx), buffer(bw), buffer(by), int(cols as i32), float(1e-5)];
             let got: Vec<f32> = bench.run(&module, kernel, rows as u32, 256, args);
             close(&got, &want, 1e-5);
@@ -72,7 +73,14 @@ fn softmax_with_dynamic_shared_memory() {
         let mut bench = Bench::new();
         let (bx, by) = (bench.upload("x", &x), bench.upload("y", &vec![0f32; rows * cols]));
         let shared = (block / 32 + 1) * 4;
-        bench.launch(&module, 0, [rows as u32, 1, 1], [block, 1, 1], shared, vec![buffer(bx), buffer(by), int(cols as i32)]);
+        bench.launch(
+            &module,
+            0,
+            [rows as u32, 1, 1],
+            [block, 1, 1],
+            shared,
+            vec![buffer(bx), buffer(by), int(cols as i32)],
+        );
         close(&bench.read::<f32>(by), &want, 1e-5);
     }
 }
@@ -129,7 +137,8 @@ fn swiglu_in_bfloat16() {
     let narrow = |seed| noise(n, seed).iter().map(|v| bf16::from_f32(v * 4.0)).collect::<Vec<bf16>>();
     let (gate, up) = (narrow(8), narrow(9));
     let mut bench = Bench::new();
-    let (bg, bu, bo) = (bench.upload("gate", &gate), bench.upload("up", &up), bench.upload("out", &vec![bf16::ZERO; n]));
+    let (bg, bu, bo) =
+        (bench.upload("gate", &gate), bench.upload("up", &up), bench.upload("out", &vec![bf16::ZERO; n]));
     bench.launch(&module, 0, [4, 1, 1], [256, 1, 1], 0, vec![buffer(bg), buffer(bu), buffer(bo), int(n as i32)]);
     for (i, got) in bench.read::<bf16>(bo).iter().enumerate() {
         let (g, u) = (f64::from(gate[i]), f64::from(up[i]));

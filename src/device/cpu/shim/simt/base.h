@@ -45,6 +45,8 @@ template <class To, class From> SIMT_INL To simt_bit_cast(From from) {
     return to;
 }
 
+// Memory is as the source says it is at this point.
+SIMT_INL void simt_compiler_barrier() { __asm__ volatile("" ::: "memory"); }
 // Keeps the compiler from folding a widening chain into one conversion that is a library call.
 SIMT_INL float simt_opaque(float f) {
 #if defined(__x86_64__)

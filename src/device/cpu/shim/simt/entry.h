@@ -73,6 +73,8 @@ template <class... P, void (*F)(P...)> struct simt_launcher<F> {
                     here.tid.x = x;
                     here.tid.y = y;
                     here.tid.z = z;
+                    // A fault must find the thread's index in memory, not in a register.
+                    simt_compiler_barrier();
                     F(p...);
                     if (!here.plain) return;
                 }
