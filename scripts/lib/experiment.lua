@@ -2,6 +2,15 @@
 --- `{ status, code, reason, detail? }`; the first fault ends the case, never the experiment.
 local M = {}
 
+--- Cases from their text forms.
+function M.cases(op, specs)
+  local cases = {}
+  for i, spec in ipairs(specs) do
+    cases[i] = op:case(spec)
+  end
+  return cases
+end
+
 --- Runs `candidate` on the inputs of `draws` and grades what its timed launches wrote.
 local function evaluate(draws, candidate, settings)
   local plan, fault = popcorn.plan(candidate, draws, settings)
@@ -32,7 +41,7 @@ end
 function M.run(op, case, candidate, rival, settings)
   local draws, fault = popcorn.draw(op, case, settings)
   local result = draws and evaluate(draws, candidate, settings) or fault
-  result.case, result.case_id = tostring(case), case:id()
+  result.case, result.case_id = case.text, case.id
   if draws then
     result.ref = draws:reference_times()
     if rival then

@@ -26,13 +26,17 @@ function M.record(op, candidate, rival, cases, results, settings, args, device)
     end
     result.sources = nil
   end
+  local paths = {}
+  for path in pairs(sources) do
+    paths[#paths + 1] = path
+  end
   return {
     v = 4,
     ts = popcorn.time.utc(),
     op = op.name,
     impl = candidate.name,
-    impl_hash = candidate:hash(sources),
-    contract = op:contract(),
+    impl_hash = candidate:hash(paths),
+    contract = popcorn.script.hash({ op.file, "scripts/tolerances.lua", "scripts/samplers/default.lua" }),
     device = device.name,
     grad = settings.backward,
     sample = popcorn.case.sample_id(cases),
@@ -40,7 +44,7 @@ function M.record(op, candidate, rival, cases, results, settings, args, device)
     seed = settings.seed,
     tag = args.tag,
     note = args.note,
-    git = candidate:git(sources),
+    git = candidate:git(paths),
     total_ms = total(results, function(r) return r.status == "pass" and r.total_ms end),
     ref_total_ms = total(results, function(r) return r.ref and r.ref.total_ms end),
     vs = rival and rival.name,

@@ -26,7 +26,7 @@ function M.show(groups, problems, args)
     popcorn.log("popcorn: " .. problem)
   end
   if args.json then
-    popcorn.out(popcorn.json.encode({ groups = popcorn.json.array(groups), problems = popcorn.json.array(problems) }))
+    popcorn.out(popcorn.json.encode({ groups = popcorn.json.list(groups), problems = popcorn.json.list(problems) }))
     return
   end
   if #groups == 0 then

@@ -5,12 +5,11 @@ local M = {}
 
 ---@return { honest_factor: number, floor: table<string, number> }
 function M.of(op)
-  local own = op.tolerance or {}
   local floor = {}
   for dtype, value in pairs(defaults.floor) do
-    floor[dtype] = own.floor and own.floor[dtype] or value
+    floor[dtype] = op.tolerance[dtype] or value
   end
-  return { honest_factor = own.honest_factor or defaults.honest_factor, floor = floor }
+  return { honest_factor = defaults.honest_factor, floor = floor }
 end
 
 return M

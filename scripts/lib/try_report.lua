@@ -22,7 +22,7 @@ function M.begin(op, cases, candidate, settings, json)
     return
   end
   popcorn.out(("%s: %s on %s, %d %s, %d draws, %s"):format(
-    popcorn.report.style(op.name, "bold"), candidate.path_shown, settings.device, #cases,
+    popcorn.report.style(op.name, "bold"), candidate.shown, settings.device, #cases,
     #cases == 1 and "case" or "cases", settings.reps, settings.backward and "forward and backward" or "forward only"))
 end
 
@@ -56,17 +56,20 @@ function M.case(result, json)
 end
 
 --- The plan of every case, for --show-plan.
-function M.plans(op, cases, candidate, settings)
+function M.plans(op, cases, candidate, settings, json)
   local code = popcorn.exit.keep
   for _, case in ipairs(cases) do
-    popcorn.out(popcorn.report.style(tostring(case), "bold"))
     local draws, fault = popcorn.draw(op, case, settings)
     local plan
     if draws then
       plan, fault = popcorn.plan(candidate, draws, settings)
     end
-    popcorn.out(plan and plan:render() or popcorn.report.style(fault.status, "bad") .. " " .. fault.reason)
-    if not plan then
+    if plan and json then
+      popcorn.out(popcorn.json.encode({ case = case.text, plan = plan:data() }))
+    elseif plan then
+      popcorn.out(popcorn.report.style(case.text, "bold") .. "\n" .. plan:render())
+    else
+      popcorn.log(("%s: %s: %s"):format(case.text, fault.status, fault.reason))
       code = fault.status == "error" and popcorn.exit.fault or popcorn.exit.revert
     end
   end

@@ -10,7 +10,7 @@ local function logs()
   end
   local paths = {}
   for i, name in ipairs(#args.ops > 0 and args.ops or popcorn.ledger.ops()) do
-    popcorn.op.exists(name)
+    popcorn.op.load(name)
     paths[i] = popcorn.ledger.path(name)
   end
   return paths

@@ -10,20 +10,20 @@ local tolerances = require("scripts.lib.tolerances")
 local decide = policies.load(args.policy)
 local op = popcorn.op.load(args.op)
 local device = popcorn.device.open(args.device)
-local cases = #args.case > 0 and popcorn.case.parse_all(op, args.case) or sampler(op, args.cases, device)
+local cases = #args.case > 0 and experiment.cases(op, args.case) or sampler(op, args.cases, device)
 local candidate = popcorn.candidate.open(op, args.impl or "popcorn")
 local rival = args.vs and popcorn.candidate.open(op, args.vs)
 local settings = {
   device = device.kind,
   seed = args.seed,
   reps = args.reps,
-  backward = not args.forward_only and op:differentiable(),
+  backward = not args.forward_only and #op:signature(cases[1]).grads > 0,
   timeout = args.timeout,
   tolerance = tolerances.of(op),
 }
 
 if args.show_plan then
-  return report.plans(op, cases, candidate, settings)
+  return report.plans(op, cases, candidate, settings, args.json)
 end
 
 local log = popcorn.ledger.path(op.name, args.log)

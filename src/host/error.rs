@@ -88,6 +88,8 @@ impl From<HostError> for LuaError {
 
 /// Chunk name of the code that prepares a VM.
 pub(super) const PRELUDE: &str = "popcorn prelude";
+/// Chunk name of the helpers that mlua itself runs in Lua.
+const MLUA: &str = "__mlua";
 
 fn with_place(place: Option<String>, message: &str) -> String {
     match place {
@@ -100,7 +102,7 @@ fn with_place(place: Option<String>, message: &str) -> String {
 fn first_place(traceback: &str) -> Option<String> {
     traceback.lines().find_map(|frame| {
         let place = frame.trim_start().split(": in ").next()?;
-        (has_line(place) && !place.starts_with('[') && !place.starts_with(PRELUDE)).then(|| place.to_owned())
+        (has_line(place) && !place.starts_with('[') && !place.starts_with(PRELUDE) && !place.starts_with(MLUA)).then(|| place.to_owned())
     })
 }
 

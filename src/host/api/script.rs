@@ -1,8 +1,10 @@
 //! `popcorn.script`: other Lua files. `popcorn.did_you_mean`: suggestions for a misspelt name.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use mlua::{Lua, MultiValue, Table};
+use sha2::{Digest, Sha256};
 
 use super::arguments::{exactly, string};
 use crate::host::{Host, HostError, did_you_mean, from_lua};
@@ -31,6 +33,14 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
             Ok(names.collect::<Vec<_>>())
         })?,
     )?;
+    module.set(
+        "hash",
+        lua.create_function(|lua, args: MultiValue| {
+            let call = "popcorn.script.hash";
+            let [names] = exactly(call, args)?;
+            Ok(hash(&Host::of(lua)?, &from_lua::<Vec<String>>(&names, call)?))
+        })?,
+    )?;
     popcorn.set("script", module)?;
     popcorn.set(
         "did_you_mean",
@@ -41,4 +51,12 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
             Ok(did_you_mean(&string(call, &name)?, known.iter().map(String::as_str)))
         })?,
     )
+}
+
+/// First 12 hex digits of the sha256 over these files and all that they have required so far, by name and content.
+fn hash(host: &Host, names: &[String]) -> String {
+    let files: BTreeMap<String, String> =
+        names.iter().flat_map(|name| host.closure(name)).map(|file| (file.name, file.hash)).collect();
+    let listing: String = files.iter().map(|(name, hash)| format!("{hash} {name}\n")).collect();
+    Sha256::digest(listing).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
