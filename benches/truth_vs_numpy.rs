@@ -36,7 +36,23 @@ times.sort()
 print(np.__version__, times[reps // 2], float(np.sum(y)), float(np.sum(dx * x)), float(np.sum(dw)))
 ";
 
+/// Microseconds of one tracked op on 64 elements, its backward pass included: what loops over tokens pay.
+fn small_op_cost() -> Result<f64> {
+    const STEPS: usize = 20_000;
+    let leaf = Tensor::ones(&[64], popcorn::model::DType::F64)?.requires_grad()?;
+    let factor = Tensor::ones(&[64], popcorn::model::DType::F64)?;
+    let start = Instant::now();
+    let mut y = leaf.clone();
+    for _ in 0..STEPS {
+        y = y.mul(&factor)?;
+    }
+    let cotangent = factor.clone();
+    grad(&[y], &[cotangent], &[leaf])?;
+    Ok(start.elapsed().as_secs_f64() * 1e6 / STEPS as f64)
+}
+
 fn main() -> Result<()> {
+    println!("a tracked op on 64 elements, forward + backward: {:.2} us", small_op_cost()?);
     let wave = |scale: f64, phase: fn(f64) -> f64, shape: &[usize]| {
         let values: Vec<f64> = (0..shape.iter().product()).map(|i| phase(i as f64 * scale)).collect();
         Tensor::from_f64(shape, &values)
@@ -55,7 +71,7 @@ fn main() -> Result<()> {
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let total = |x: &Tensor| Ok::<_, popcorn::truth::Error>(x.detach().sum(&[], false)?.as_f64_vec()[0]);
         let [Some(dx), Some(dw)] = &grads[..] else { unreachable!("y depends on both") };
-        sums = vec![total(&y)?, total(&dx.mul(&x.detach())?)?, total(dw)?];
+        sums = vec![total(&y)?, total(&dx.mul(x.detach())?)?, total(dw)?];
     }
     times.sort_by(f64::total_cmp);
     let own = times[REPS / 2];

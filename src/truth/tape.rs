@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::{Error, Result};
+use super::number::Operand;
 use super::tensor::Tensor;
 use crate::model::DType;
 
@@ -18,6 +19,8 @@ pub(crate) struct Node {
     op: &'static str,
     shape: Vec<usize>,
     dtype: DType,
+    /// The backward pass takes a gradient that still has extents of 1 where this tensor is larger.
+    takes_broadcast: bool,
     inputs: Vec<Option<Arc<Node>>>,
     /// Taken by the backward pass, which so frees what was saved for it. None for a leaf.
     backward: Mutex<Option<Backward>>,
@@ -26,19 +29,19 @@ pub(crate) struct Node {
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 impl Node {
-    fn new(
-        op: &'static str,
-        shape: &[usize],
-        dtype: DType,
-        inputs: Vec<Option<Arc<Self>>>,
-        backward: Option<Backward>,
-    ) -> Arc<Self> {
+    fn new(op: &'static str, shape: &[usize], dtype: DType) -> Self {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { id, op, shape: shape.to_vec(), dtype, inputs, backward: Mutex::new(backward) })
+        let (inputs, backward) = (Vec::new(), Mutex::new(None));
+        Self { id, op, shape: shape.to_vec(), dtype, takes_broadcast: false, inputs, backward }
     }
 
     pub(crate) fn leaf(shape: &[usize], dtype: DType) -> Arc<Self> {
-        Self::new("leaf", shape, dtype, Vec::new(), None)
+        Arc::new(Self::new("leaf", shape, dtype))
+    }
+
+    /// The gradient in this tensor's shape.
+    fn expand(&self, gradient: Tensor) -> Result<Tensor> {
+        if gradient.shape() == self.shape { Ok(gradient) } else { gradient.broadcast_to(&self.shape) }
     }
 }
 
@@ -65,12 +68,41 @@ pub(crate) fn record<F>(
 where
     F: FnOnce(Tensor, &mut Sink<'_>) -> Result<()> + Send + 'static,
 {
+    link(op, inputs, output, backward, false)
+}
+
+/// As [`record`] for an op of one operand whose backward pass is elementwise in gradient and saved tensor: it takes a
+/// gradient that has yet to be broadcast, which spares the backward pass of a sum from writing it out.
+pub(crate) fn record_unary<F>(
+    op: &'static str,
+    input: &Tensor,
+    output: Tensor,
+    backward: impl FnOnce(&Tensor) -> F,
+) -> Tensor
+where
+    F: FnOnce(Tensor, &mut Sink<'_>) -> Result<()> + Send + 'static,
+{
+    link(op, &[input], output, backward, true)
+}
+
+fn link<F>(
+    op: &'static str,
+    inputs: &[&Tensor],
+    output: Tensor,
+    backward: impl FnOnce(&Tensor) -> F,
+    takes_broadcast: bool,
+) -> Tensor
+where
+    F: FnOnce(Tensor, &mut Sink<'_>) -> Result<()> + Send + 'static,
+{
     if inputs.iter().all(|input| !input.is_tracked()) {
         return output;
     }
-    let nodes = inputs.iter().map(|input| input.node().cloned()).collect();
-    let pass = Box::new(backward(&output));
-    output.with_node(Node::new(op, output.shape(), output.dtype(), nodes, Some(pass)))
+    let mut node = Node::new(op, output.shape(), output.dtype());
+    node.takes_broadcast = takes_broadcast;
+    node.inputs = inputs.iter().map(|input| input.node().cloned()).collect();
+    node.backward = Mutex::new(Some(Box::new(backward(&output))));
+    output.with_node(Arc::new(node))
 }
 
 /// Where a backward pass puts the gradients of its inputs.
@@ -90,7 +122,8 @@ impl Sink<'_> {
         self.target(input).is_some()
     }
 
-    /// Adds a gradient, which may have the broadcast shape: it is summed to the input's shape and cast to its dtype.
+    /// Adds a gradient, which may have the broadcast shape (it is summed to the input's shape) or extents of 1 where the
+    /// input is larger (it counts as expanded), and is cast to the input's dtype.
     pub(crate) fn add(&mut self, input: usize, grad: Tensor) -> Result<()> {
         let Some(target) = self.target(input) else { return Ok(()) };
         let id = target.id;
@@ -106,17 +139,29 @@ impl Sink<'_> {
         Ok(())
     }
 
+    /// Adds the product of the gradient and the other factor, for a broadcast operand without writing the product out.
+    pub(crate) fn add_product(&mut self, input: usize, grad: &Tensor, factor: &Operand) -> Result<()> {
+        let Some(target) = self.target(input) else { return Ok(()) };
+        let fused = match factor {
+            Operand::Tensor(factor) => grad.product_sum_to(factor, &target.shape)?,
+            Operand::Number(_) => None,
+        };
+        match fused {
+            Some(sum) => self.add(input, sum),
+            None => self.add(input, grad.mul(factor.clone())?),
+        }
+    }
+
     /// As [`Sink::add`] for a gradient that is zero outside a part: `write` adds it into the full gradient in place, so
     /// that a loop over slices costs the slices and not the whole tensor each time.
     pub(crate) fn add_part(&mut self, input: usize, write: impl FnOnce(&mut Tensor) -> Result<()>) -> Result<()> {
-        let Some(target) = self.target(input) else { return Ok(()) };
-        let (id, shape, dtype) = (target.id, target.shape.clone(), target.dtype);
-        let mut total = match self.grads.remove(&id) {
-            Some(seen) => seen,
-            None => Tensor::zeros(&shape, dtype)?,
+        let Some(target) = self.target(input).cloned() else { return Ok(()) };
+        let mut total = match self.grads.remove(&target.id) {
+            Some(seen) => target.expand(seen)?,
+            None => Tensor::zeros(&target.shape, target.dtype)?,
         };
         write(&mut total)?;
-        self.grads.insert(id, total);
+        self.grads.insert(target.id, total);
         Ok(())
     }
 }
@@ -158,7 +203,7 @@ pub fn grad(outputs: &[Tensor], cotangents: &[Tensor], inputs: &[Tensor]) -> Res
     while let Some(id) = queue.pop() {
         let (Some(node), Some(gradient)) = (nodes.remove(&id), grads.remove(&id)) else { continue };
         if targets.contains(&id) {
-            found.insert(id, gradient.clone());
+            found.insert(id, node.expand(gradient.clone())?);
         }
         if !node.inputs.iter().flatten().any(|input| wanted.contains(&input.id)) {
             continue;
@@ -167,6 +212,7 @@ pub fn grad(outputs: &[Tensor], cotangents: &[Tensor], inputs: &[Tensor]) -> Res
         let pass = pass.ok_or_else(|| {
             fault(format!("the tape through '{}' was used by an earlier grad; compute the outputs again", node.op))
         })?;
+        let gradient = if node.takes_broadcast { gradient } else { node.expand(gradient)? };
         pass(gradient, &mut Sink { node: &node, wanted: &wanted, grads: &mut grads })?;
         for input in node.inputs.iter().flatten() {
             if grads.contains_key(&input.id) && !nodes.contains_key(&input.id) {

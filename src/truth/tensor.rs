@@ -91,9 +91,14 @@ impl Tensor {
         self.0.storage.slice()
     }
 
+    /// Whether nobody else holds this tensor or its storage.
+    pub(crate) fn is_unique(&mut self) -> bool {
+        Arc::get_mut(&mut self.0).is_some_and(|inner| Arc::get_mut(&mut inner.storage).is_some())
+    }
+
     /// The storage for writing; copied first if anyone else holds it.
     pub(crate) fn make_mut(&mut self) -> Result<&mut Storage> {
-        if Arc::get_mut(&mut self.0).is_none_or(|inner| Arc::get_mut(&mut inner.storage).is_none()) {
+        if !self.is_unique() {
             *self = Self::from_bytes(self.dtype(), self.shape(), self.as_bytes())?;
         }
         let unique = Arc::get_mut(&mut self.0).and_then(|inner| Arc::get_mut(&mut inner.storage));

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{Broadcast, CHUNK};
 use crate::model::DType;
-use crate::truth::element::{Compute, Element, with_element};
+use crate::truth::element::{Compute, Element, Real, with_element};
 use crate::truth::error::Result;
 use crate::truth::storage::Storage;
 use crate::truth::tensor::Tensor;
@@ -33,6 +33,16 @@ pub(crate) fn zip<C: Compute>(
         [a, &[y]] => out.iter_mut().zip(a).for_each(|(out, &x)| *out = f(x, y)),
         [a, b] => out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (&x, &y))| *out = f(x, y)),
     })
+}
+
+/// Adds `other` to `x` in place; both have one shape and dtype, float64 or float32.
+pub(crate) fn add_assign<C: Real>(x: &mut [C], other: &[C]) {
+    let add = |(x, other): (&mut [C], &[C])| x.iter_mut().zip(other).for_each(|(x, &other)| *x += other);
+    if x.len() <= CHUNK {
+        add((x, other));
+    } else {
+        x.par_chunks_mut(CHUNK).zip(other.par_chunks(CHUNK)).for_each(add);
+    }
 }
 
 /// `f` of three broadcast operands, as `out`.

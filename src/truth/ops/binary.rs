@@ -136,7 +136,20 @@ impl Tensor {
         } else {
             pair.run_int("mul", i64::wrapping_mul)?
         };
-        pair.record("mul", y, |g, _, b| g.mul(b.clone()), |g, a, _| g.mul(a.clone()))
+        let Pair { a, b, .. } = pair;
+        let inputs: Vec<&Self> = [a.tensor(), b.tensor()].into_iter().flatten().collect();
+        Ok(record("mul", &inputs, y, |_| {
+            let (a, b) = (detached(&a), detached(&b));
+            move |g, sink| {
+                if a.tensor().is_some() {
+                    sink.add_product(0, &g, &b)?;
+                }
+                if b.tensor().is_some() {
+                    sink.add_product(usize::from(a.tensor().is_some()), &g, &a)?;
+                }
+                Ok(())
+            }
+        }))
     }
 
     /// True division; integers become float32.

@@ -4,7 +4,7 @@ use crate::model::DType;
 use crate::truth::element::with_compute;
 use crate::truth::error::Result;
 use crate::truth::kernel::map;
-use crate::truth::tape::record;
+use crate::truth::tape::record_unary;
 use crate::truth::tensor::Tensor;
 
 impl Tensor {
@@ -17,7 +17,7 @@ impl Tensor {
         if !dtype.is_float() || !self.dtype().is_float() {
             return Ok(converted);
         }
-        Ok(record("to", &[self], converted, |_| move |g: Tensor, sink| sink.add(0, g)))
+        Ok(record_unary("to", self, converted, |_| move |g: Tensor, sink| sink.add(0, g)))
     }
 
     /// float16 and bfloat16 become float32; every other dtype stays.

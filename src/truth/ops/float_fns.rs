@@ -73,7 +73,7 @@ unary_fns! {
     Erf "erf" Input: |x| x.erf(), |g, x| g * c::<R>(std::f64::consts::FRAC_2_SQRT_PI) * (-(x * x)).exp();
     Reciprocal "reciprocal" Output: |x| R::ONE / x, |g, y| -(g * y * y);
     LogSigmoid "logsigmoid" Input: |x| {
-        let least = if x < R::ZERO { x } else if x.is_nan() { x } else { R::ZERO };
+        let least = if x >= R::ZERO { R::ZERO } else { x };
         least - (-x.abs()).exp().ln_1p()
     }, |g, x| g * sigmoid(-x);
     Neg "neg" Output: |x| -x, |g, _y| -g;

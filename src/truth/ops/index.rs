@@ -126,7 +126,7 @@ impl Tensor {
                 let padding = Self::full(&[1], padding, Some(DType::I64))?;
                 let row = positions("embedding", &padding, rows, true)?[0] as i64;
                 let frozen = Self::arange(0i64, rows as i64, 1i64, None)?.eq(row)?.unsqueeze(1)?;
-                Self::select_where(&frozen, &weight.detach(), weight)?
+                Self::select_where(&frozen, weight.detach(), weight)?
             }
         };
         let shape = [index.shape(), &[width]].concat();

@@ -47,7 +47,7 @@ impl Tensor {
                 let mask = x.eq(&kept)?.to_dtype(g.dtype())?;
                 let signed: Vec<isize> = dims.iter().map(|&dim| dim as isize).collect();
                 let count = if dims.is_empty() { mask.clone() } else { mask.sum(&signed, true)? };
-                sink.add(0, mask.mul(&g.with_shape(kept.shape().to_vec()))?.div(&count)?)
+                sink.add(0, mask.mul(g.with_shape(kept.shape().to_vec()))?.div(&count)?)
             }
         }))
     }
@@ -142,7 +142,7 @@ impl Tensor {
                         [dim] => x.product_of_others(split_at_dim(x.shape(), dim))?,
                         _ => x.product_of_others([1, x.numel(), 1])?,
                     };
-                    sink.add(0, others.mul(&g.with_shape(kept_shape))?)
+                    sink.add(0, others.mul(g.with_shape(kept_shape))?)
                 }
             }))
         })

@@ -14,7 +14,7 @@ impl Tensor {
         let dim = normalize_dim("softmax", dim, self.ndim())? as isize;
         source.in_compute_dtype(|x| {
             if x.numel() == 0 || x.ndim() == 0 {
-                return x.sub(&x.detach())?.exp();
+                return x.sub(x.detach())?.exp();
             }
             let data = x.detach();
             let weight = data.sub(&data.amax(&[dim], true)?)?.exp()?;
@@ -37,7 +37,7 @@ impl Tensor {
         let dim = normalize_dim("log_softmax", dim, self.ndim())? as isize;
         source.in_compute_dtype(|x| {
             if x.numel() == 0 || x.ndim() == 0 {
-                return x.sub(&x.detach());
+                return x.sub(x.detach());
             }
             let data = x.detach();
             let shifted = data.sub(&data.amax(&[dim], true)?)?;

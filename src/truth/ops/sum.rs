@@ -2,9 +2,9 @@
 
 use super::shape::{normalize_dims, reduced_shape};
 use crate::model::DType;
-use crate::truth::element::Compute;
+use crate::truth::element::{Compute, with_real};
 use crate::truth::error::{Error, Result};
-use crate::truth::kernel::fold;
+use crate::truth::kernel::{add_assign, fold, fold_product};
 use crate::truth::tape::record;
 use crate::truth::tensor::Tensor;
 
@@ -49,10 +49,7 @@ impl Tensor {
         let kept = sum_kept("sum", self, &dims)?;
         let kept_shape = kept.shape().to_vec();
         let y = kept.with_shape(reduced_shape(&kept_shape, &dims, keepdim));
-        Ok(record("sum", &[self], y, |_| {
-            let shape = self.shape().to_vec();
-            move |g: Self, sink| sink.add(0, g.with_shape(kept_shape).broadcast_to(&shape)?)
-        }))
+        Ok(record("sum", &[self], y, |_| move |g: Self, sink| sink.add(0, g.with_shape(kept_shape))))
     }
 
     /// Mean over dims; floats only.
@@ -70,10 +67,14 @@ impl Tensor {
         if self.shape() == shape {
             return Ok(self.clone());
         }
-        let lead = self.ndim() - shape.len();
-        let grown = |dim: usize| dim < lead || shape[dim - lead] == 1 && self.shape()[dim] != 1;
-        let dims: Vec<usize> = (0..self.ndim()).filter(|&dim| grown(dim)).collect();
-        Ok(sum_kept("sum", self, &dims)?.with_shape(shape.to_vec()))
+        let dims = self.grown_dims(shape);
+        if dims.is_empty() {
+            return Ok(self.clone());
+        }
+        let kept = sum_kept("sum", self, &dims)?;
+        let lead = kept.ndim() - shape.len();
+        let own = kept.shape()[lead..].to_vec();
+        Ok(kept.with_shape(own))
     }
 
     /// Variance over dims: squared deviations over `n - correction` (PyTorch's default correction is 1).
@@ -152,6 +153,33 @@ impl Tensor {
         kept.with_shape(shape).to_dtype(DType::Bool)
     }
 
+    /// `(self * factor).sum_to(shape)` in one pass, where both are stored as they are computed and alike in shape and
+    /// one run of dims is summed; None otherwise.
+    pub(crate) fn product_sum_to(&self, factor: &Self, shape: &[usize]) -> Result<Option<Self>> {
+        let alike = self.shape() == factor.shape() && self.dtype() == factor.dtype();
+        if !alike || self.shape() == shape || !matches!(self.dtype(), DType::F64 | DType::F32) {
+            return Ok(None);
+        }
+        let dims = self.grown_dims(shape);
+        let (Some(&first), Some(&last)) = (dims.first(), dims.last()) else { return Ok(None) };
+        if last - first + 1 != dims.len() {
+            return Ok(None);
+        }
+        let extent = |range: std::ops::Range<usize>| self.shape()[range].iter().product::<usize>();
+        let extents = [extent(0..first), extent(first..last + 1), extent(last + 1..self.ndim())];
+        let storage = with_real!(self.dtype(), C => {
+            fold_product("sum", self.slice::<C>(), factor.slice::<C>(), extents, shape)?
+        });
+        Ok(Some(Self::new(storage, shape.to_vec())))
+    }
+
+    /// Dims that broadcasting made or grew from `shape` to this tensor's.
+    fn grown_dims(&self, shape: &[usize]) -> Vec<usize> {
+        let lead = self.ndim() - shape.len();
+        let grown = |dim: usize| dim < lead || shape[dim - lead] == 1 && self.shape()[dim] != 1;
+        (0..self.ndim()).filter(|&dim| grown(dim)).collect()
+    }
+
     pub(super) fn refuse_integers(&self, op: &'static str) -> Result<()> {
         if self.dtype().is_float() {
             return Ok(());
@@ -159,9 +187,14 @@ impl Tensor {
         Err(Error::misuse(op, format!("expected floats, got {}; convert with to(\"float32\")", self.describe())))
     }
 
-    /// Adds `other` (same shape and dtype) in place where the storage is not shared.
+    /// Adds `other`, in place where this is the only owner of its storage.
     pub(crate) fn accumulate(&mut self, other: &Self) -> Result<()> {
-        *self = self.add(other)?;
+        let alike = self.shape() == other.shape() && self.dtype() == other.dtype();
+        if !alike || !matches!(self.dtype(), DType::F64 | DType::F32) || !self.is_unique() {
+            *self = self.add(other)?;
+            return Ok(());
+        }
+        with_real!(self.dtype(), C => add_assign(self.make_mut()?.slice_mut::<C>(), other.slice::<C>()));
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::truth::element::{Compute, with_compute, with_real};
 use crate::truth::error::{Error, Result};
 use crate::truth::kernel::{map, zip};
 use crate::truth::number::Number;
-use crate::truth::tape::record;
+use crate::truth::tape::record_unary;
 use crate::truth::tensor::Tensor;
 
 impl Tensor {
@@ -17,7 +17,7 @@ impl Tensor {
     pub(super) fn apply<F: UnaryFn>(&self, f: F) -> Result<Self> {
         let x = if self.dtype().is_float() { self.clone() } else { self.to_dtype(DType::F32)? };
         let y = with_real!(x.dtype(), C => map::<C>(F::NAME, &x, x.dtype(), |x| f.eval(x))?);
-        Ok(record(F::NAME, &[&x], y, |y| {
+        Ok(record_unary(F::NAME, &x, y, |y| {
             let saved = if F::SAVES == Saves::Input { x.detach() } else { y.clone() };
             move |g, sink| {
                 sink.add(0, with_real!(g.dtype(), C => zip::<C>(F::NAME, &g, &saved, g.dtype(), |g, s| f.grad(g, s))?))

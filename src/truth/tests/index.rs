@@ -13,7 +13,7 @@ fn gather_and_scatter() {
     let added = x.scatter_add(1, &index, &source).expect("scatter_add");
     assert_values(&added, &[2, 3], &[20.0, 1.0, 12.0, 3.0, 74.0, 5.0]);
     let (x, source) = (draw(&[2, 3], 1, -1.0, 1.0), draw(&[2, 2], 2, -1.0, 1.0));
-    check_gradients("gather", &[x.clone()], |x| x[0].gather(1, &index));
+    check_gradients("gather", std::slice::from_ref(&x), |x| x[0].gather(1, &index));
     check_gradients("scatter_add", &[x.clone(), source], |x| x[0].scatter_add(1, &index, &x[1]));
     let distinct = ints(&[2, 2], &[2, 0, 1, 0]);
     check_gradients("scatter", &[x, draw(&[3, 2], 3, -1.0, 1.0)], |x| x[0].scatter(1, &distinct, &x[1]));
@@ -23,7 +23,7 @@ fn gather_and_scatter() {
 fn rows_by_index() {
     let table = draw(&[5, 3], 1, -1.0, 1.0);
     let index = ints(&[2, 2], &[4, 0, 4, 1]);
-    check_gradients("embedding", &[table.clone()], |x| Tensor::embedding(&index, &x[0], None));
+    check_gradients("embedding", std::slice::from_ref(&table), |x| Tensor::embedding(&index, &x[0], None));
     let picked = Tensor::embedding(&index, &table, None).expect("embedding");
     assert_eq!(picked.shape(), [2, 2, 3]);
     assert!(picked.select(0, 0).and_then(|x| x.select(0, 0)).expect("row").equal(&table.select(0, 4).expect("row")));
@@ -32,7 +32,7 @@ fn rows_by_index() {
     let rows = ints(&[3], &[2, 0, 2]).to_dtype(DType::I32).expect("casts");
     for dim in [0, 1] {
         let x = draw(&[4, 3], 2, -1.0, 1.0);
-        check_gradients("index_select", &[x.clone()], |x| x[0].index_select(dim, &rows));
+        check_gradients("index_select", std::slice::from_ref(&x), |x| x[0].index_select(dim, &rows));
         let source = x.index_select(dim, &rows).expect("selects");
         check_gradients("index_add", &[x, source], |x| x[0].index_add(dim, &rows, &x[1], 0.5));
     }

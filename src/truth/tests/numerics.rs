@@ -118,6 +118,6 @@ proptest! {
         let b: Vec<usize> = dims.iter().map(|d| if d.2 || !d.1 { d.0 } else { 1 }).collect();
         let (x, y) = (draw(&a, 1, -1.0, 1.0), draw(&b, 2, -1.0, 1.0));
         let spread = |t: &Tensor| t.broadcast_to(&full).expect("broadcasts");
-        prop_assert!(x.sub(&y).expect("sub").equal(&spread(&x).sub(&spread(&y)).expect("sub")));
+        prop_assert!(x.sub(&y).expect("sub").equal(&spread(&x).sub(spread(&y)).expect("sub")));
     }
 }

@@ -55,7 +55,8 @@ fn einsum_values_and_gradients() {
     let draws = |shapes: &[&[usize]]| -> Vec<Tensor> {
         shapes.iter().enumerate().map(|(seed, shape)| draw(shape, seed as u64, -1.0, 1.0)).collect()
     };
-    let cases: [(&str, &[&[usize]], &[usize]); 16] = [
+    type Case<'a> = (&'a str, &'a [&'a [usize]], &'a [usize]);
+    let cases: [Case; 16] = [
         ("ij,jk->ik", &[&[2, 3], &[3, 4]], &[2, 4]),
         ("ij,jk", &[&[2, 3], &[3, 4]], &[2, 4]),
         ("bhid, bhjd -> bhij", &[&[2, 3, 4, 5], &[2, 3, 6, 5]], &[2, 3, 4, 6]),
@@ -80,7 +81,7 @@ fn einsum_values_and_gradients() {
     }
     let x = draw(&[3, 3], 1, -1.0, 1.0);
     let trace: f64 = (0..3).map(|i| x.as_f64_vec()[i * 4]).sum();
-    assert_values(&Tensor::einsum("ii", &[x.clone()]).expect("trace"), &[], &[trace]);
+    assert_values(&Tensor::einsum("ii", std::slice::from_ref(&x)).expect("trace"), &[], &[trace]);
     let outer = Tensor::einsum("bi,bj->bij", &[x.clone(), x.clone()]).expect("outer");
     let plain = x.unsqueeze(2).and_then(|a| a.mul(&x.unsqueeze(1)?)).expect("outer");
     assert!(outer.allclose(&plain, 0.0, 1e-15).expect("compares"));
@@ -106,10 +107,13 @@ fn misuse_is_named() {
             Tensor::einsum("ij,jk->ik", &[a.clone(), b.clone()]),
             "einsum: 'ij,jk->ik': subscript 'j' has extents 4 and 5",
         ),
-        (Tensor::einsum("ij->ix", &[a.clone()]), "einsum: 'ij->ix': output subscript 'x' names no dim of an operand"),
-        (Tensor::einsum("ijk", &[a.clone()]), "einsum: 'ijk': operand 0 has shape [3, 4] but 3 subscripts"),
-        (Tensor::einsum("i1", &[a.clone()]), "einsum: 'i1': '1' is not a letter"),
-        (Tensor::einsum("ij,jk", &[a.clone()]), "einsum: 'ij,jk': 2 subscripts for 1 operands"),
+        (
+            Tensor::einsum("ij->ix", std::slice::from_ref(&a)),
+            "einsum: 'ij->ix': output subscript 'x' names no dim of an operand",
+        ),
+        (Tensor::einsum("ijk", std::slice::from_ref(&a)), "einsum: 'ijk': operand 0 has shape [3, 4] but 3 subscripts"),
+        (Tensor::einsum("i1", std::slice::from_ref(&a)), "einsum: 'i1': '1' is not a letter"),
+        (Tensor::einsum("ij,jk", std::slice::from_ref(&a)), "einsum: 'ij,jk': 2 subscripts for 1 operands"),
     ];
     for (result, expected) in cases {
         assert_eq!(result.expect_err(expected).to_string(), expected);

@@ -28,7 +28,7 @@ fn gradients_over_every_set_of_dims() {
     for (name, f) in REDUCTIONS {
         for dims in sets {
             for keep in [false, true] {
-                check_gradients(&format!("{name} {dims:?} {keep}"), &[x.clone()], |x| f(&x[0], dims, keep));
+                check_gradients(&format!("{name} {dims:?} {keep}"), std::slice::from_ref(&x), |x| f(&x[0], dims, keep));
             }
         }
         let other: [&[usize]; 4] = [&[7], &[1, 4], &[17, 3], &[3, 1031]];
@@ -89,10 +89,10 @@ fn extrema_ties_and_nan() {
 fn softmax_family() {
     let x = draw(&[3, 5, 2], 9, -3.0, 3.0);
     for dim in [0, 1, -1] {
-        check_gradients("softmax", &[x.clone()], |x| x[0].softmax(dim, None));
-        check_gradients("log_softmax", &[x.clone()], |x| x[0].log_softmax(dim, None));
-        check_gradients("cumsum", &[x.clone()], |x| x[0].cumsum(dim));
-        check_gradients("prod", &[x.clone()], |x| x[0].prod(Some(dim), false));
+        check_gradients("softmax", std::slice::from_ref(&x), |x| x[0].softmax(dim, None));
+        check_gradients("log_softmax", std::slice::from_ref(&x), |x| x[0].log_softmax(dim, None));
+        check_gradients("cumsum", std::slice::from_ref(&x), |x| x[0].cumsum(dim));
+        check_gradients("prod", std::slice::from_ref(&x), |x| x[0].prod(Some(dim), false));
     }
     check_gradients("prod with a zero", &[t(&[3], &[2.0, 0.0, 3.0])], |x| x[0].prod(None, false));
     let huge = t(&[2], &[1e4, -1e4]);

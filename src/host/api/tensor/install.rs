@@ -9,7 +9,7 @@ use crate::truth::{self, Error};
 /// Bytes of new tensors after which Lua's garbage collector runs: it does not see what a tensor holds.
 const SWEEP_BYTES: u64 = 256 << 20;
 
-/// Live tensor bytes after the last sweep.
+/// Live tensor bytes after the last sweep, or since then if fewer.
 struct Swept(u64);
 
 /// Builds the `tensor` module and sets it as `popcorn.tensor` and as the global `tensor`.
@@ -47,8 +47,10 @@ pub(super) fn sweep_garbage(lua: &Lua) -> mlua::Result<()> {
     let swept = lua.app_data_ref::<Swept>().map_or(0, |swept| swept.0);
     if truth::memory_in_use() > swept.saturating_add(SWEEP_BYTES) {
         lua.gc_collect()?;
-        lua.set_app_data(Swept(truth::memory_in_use()));
+    } else if truth::memory_in_use() >= swept {
+        return Ok(());
     }
+    lua.set_app_data(Swept(truth::memory_in_use()));
     Ok(())
 }
 

@@ -177,6 +177,16 @@ fn errors_name_file_line_op_and_argument() {
 }
 
 #[test]
+fn garbage_tensors_are_swept_although_lua_sees_no_bytes() {
+    let lua = vm();
+    lua.load("x = tensor.ones({ 1 << 20 }, { dtype = 'float64' })").exec().expect("runs");
+    for _ in 0..200 {
+        lua.load("x = x + 1").exec().expect("runs");
+        assert!(crate::truth::memory_in_use() < 1 << 30, "200 temporaries of 8 MiB pile up");
+    }
+}
+
+#[test]
 fn a_deep_loop_neither_overflows_nor_leaks() {
     let before = crate::truth::memory_in_use();
     run("
