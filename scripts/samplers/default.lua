@@ -7,7 +7,7 @@
 -- Dtypes, arguments and optional tensors take turns, so that few cases meet all of them.
 local dims = require "scripts.lib.dims"
 
-local PROPOSALS = 1500
+local PROPOSALS = 1000
 
 -- The most a case may take. `elements`: of its largest tensor. `total`: of all its tensors. `flops`: of one forward
 -- pass. On the cpu device they keep a case (five draws, both passes, truth) well under a second.

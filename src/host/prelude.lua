@@ -46,6 +46,21 @@ local function sealed(name, fields)
   })
 end
 
+-- A plain table in which an unknown name is an error; one metatable for all tables of a name, so that it is cheap.
+local strict_metatables = {}
+local function strict(name, fields)
+  local metatable = strict_metatables[name]
+  if not metatable then
+    metatable = {
+      __index = function(self, key)
+        error(("%s has no field '%s'%s"):format(name, tostring(key), suggest(key, self)), 2)
+      end,
+    }
+    strict_metatables[name] = metatable
+  end
+  return set_metatable(fields, metatable)
+end
+
 -- Globals are fixed: a misspelt local fails where it stands.
 local function seal_globals()
   setmetatable(_G, {
@@ -58,4 +73,4 @@ local function seal_globals()
   })
 end
 
-return sealed, seal_globals
+return sealed, strict, seal_globals

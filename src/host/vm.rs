@@ -43,8 +43,8 @@ struct Shared {
     settings: Settings,
 }
 
-/// Name in the registry of the prelude's function that seals a table.
-const SEALED: &str = "popcorn sealed";
+/// Name in the registry of the prelude's function that makes a table strict.
+const STRICT: &str = "popcorn strict";
 
 impl Host {
     /// A VM over `workspace`; its `popcorn` and `tensor` globals are made by [`INSTALLERS`].
@@ -61,8 +61,8 @@ impl Host {
         for install in INSTALLERS {
             install(&lua, &popcorn)?;
         }
-        let (sealed, seal_globals) = host.run_prelude()?;
-        lua.set_named_registry_value(SEALED, &sealed)?;
+        let (sealed, strict, seal_globals) = host.run_prelude()?;
+        lua.set_named_registry_value(STRICT, strict)?;
         for pair in popcorn.pairs::<String, Value>().collect::<mlua::Result<Vec<_>>>()? {
             if let (name, Value::Table(module)) = pair {
                 popcorn.set(name.as_str(), sealed.call::<Value>((format!("popcorn.{name}"), module))?)?;
@@ -127,12 +127,12 @@ impl Host {
         self.shared.deadline.overrun().map_or(Ok(()), |late| Err(HostError::script(late)))
     }
 
-    /// A read-only view of `fields` in which an unknown name raises, with the nearest known one.
-    pub(super) fn sealed(&self, name: &str, fields: Table) -> mlua::Result<Value> {
-        self.lua.named_registry_value::<Function>(SEALED)?.call((name, fields))
+    /// `fields` itself, in which reading an unknown name now raises, with the nearest known one.
+    pub(super) fn strict(&self, name: &str, fields: Table) -> mlua::Result<Table> {
+        self.lua.named_registry_value::<Function>(STRICT)?.call((name, fields))
     }
 
-    fn run_prelude(&self) -> Result<(Function, Function), HostError> {
+    fn run_prelude(&self) -> Result<(Function, Function, Function), HostError> {
         let lua = &self.lua;
         let suggest = lua.create_function(|_, (key, fields): (Value, Table)| {
             let names: Vec<String> = fields

@@ -113,16 +113,23 @@ impl UserData for LuaOp {
                 Err(reason) => (Value::Nil, Some(reason)),
             })
         });
-        methods.add_method("signature", |lua, op, case: LuaCase| Ok(to_lua(lua, &op.0.signature(&case.0)?)?));
-        methods.add_method("bytes", |_, op, case: LuaCase| {
-            let work = op.0.bytes(&case.0)?;
+        methods.add_method("signature", |lua, op, args: MultiValue| {
+            let [case] = exactly("op:signature", args)?;
+            Ok(to_lua(lua, &op.0.signature(&LuaCase::from_lua(case, lua)?.0)?)?)
+        });
+        methods.add_method("bytes", |lua, op, args: MultiValue| {
+            let [case] = exactly("op:bytes", args)?;
+            let work = op.0.bytes(&LuaCase::from_lua(case, lua)?.0)?;
             Ok((work.forward, work.backward))
         });
-        methods.add_method("flops", |_, op, case: LuaCase| {
-            let work = op.0.flops(&case.0)?;
+        methods.add_method("flops", |lua, op, args: MultiValue| {
+            let [case] = exactly("op:flops", args)?;
+            let work = op.0.flops(&LuaCase::from_lua(case, lua)?.0)?;
             Ok((work.forward, work.backward))
         });
-        methods.add_method("size", |lua, op, case: LuaCase| {
+        methods.add_method("size", |lua, op, args: MultiValue| {
+            let [case] = exactly("op:size", args)?;
+            let case = LuaCase::from_lua(case, lua)?;
             let metas = [op.0.input_metas(&case.0)?, op.0.output_metas(&case.0)?].concat();
             let size = lua.create_table()?;
             size.set("largest", metas.iter().map(|meta| meta.numel()).max().unwrap_or(0))?;

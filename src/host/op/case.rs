@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::spec::same_kind;
+use super::spec::{Plain, same_kind};
 use super::{Op, OpSpec, ScalarParam};
 use crate::case::{Words, parse_scalar};
 use crate::host::suggest::did_you_mean;
@@ -20,7 +20,7 @@ pub struct CaseTable {
     batch: Vec<u64>,
     dtype: DType,
     #[serde(default)]
-    args: BTreeMap<String, Scalar>,
+    args: BTreeMap<String, Plain>,
     #[serde(default)]
     present: Vec<String>,
 }
@@ -38,7 +38,7 @@ impl Op {
                 let extent = value.parse().map_err(|_| fail(format!("{name}={value}: expected a whole number")))?;
                 dims.insert(name, extent);
             } else if let Some(param) = self.spec.scalars().find(|param| param.name == name) {
-                args.insert(name, read_scalar(param, &value));
+                args.insert(name, Plain(read_scalar(param, &value)));
             } else {
                 return Err(fail(self.spec.unknown_word(&name)));
             }
@@ -72,7 +72,7 @@ impl Op {
         }
         let mut complete = BTreeMap::new();
         for param in spec.scalars() {
-            let value = args.get(&param.name).unwrap_or(&param.default);
+            let value = args.get(&param.name).map_or(&param.default, |Plain(value)| value);
             check_scalar(param, value)?;
             complete.insert(param.name.clone(), value.clone());
         }

@@ -1,6 +1,6 @@
 //! Loading an op by name.
 
-use mlua::{Lua, Table, Value};
+use mlua::Lua;
 
 use super::{OpFunctions, OpSpec};
 use crate::host::suggest::nearest_few;
@@ -50,10 +50,5 @@ impl Op {
     /// An error of this op's file.
     pub(super) fn fault(&self, message: impl std::fmt::Display) -> HostError {
         HostError::script(format!("{}: {message}", self.file))
-    }
-
-    /// `{ [name] = value }` in which any other name raises instead of being nil.
-    pub(super) fn strict_table(&self, lua: &Lua, what: &str, fields: Table) -> Result<Value, HostError> {
-        Ok(Host::of(lua)?.sealed(what, fields)?)
     }
 }

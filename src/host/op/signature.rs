@@ -1,6 +1,6 @@
 //! An op at a case: arguments, outputs, least work, domain.
 
-use mlua::{Function, Lua, Value};
+use mlua::{Function, Lua, Table, Value};
 use serde::Deserialize;
 
 use super::spec::parse_types;
@@ -117,7 +117,8 @@ impl Op {
 
     /// The case as an op's functions see it: `dims`, `batch`, `dtype`, `args`, `present`, and per tensor argument
     /// `numel`, `bytes` (both 0 for an absent optional) and `shape`.
-    pub(super) fn case_view(&self, lua: &Lua, case: &Case) -> Result<Value, HostError> {
+    pub(super) fn case_view(&self, lua: &Lua, case: &Case) -> Result<Table, HostError> {
+        let host = Host::of(lua)?;
         let dims = lua.create_table_from(case.dims.iter().map(|(name, extent)| (name.as_str(), *extent)))?;
         let args = lua.create_table()?;
         for (name, value) in &case.args {
@@ -142,16 +143,16 @@ impl Op {
             }
         }
         let view = lua.create_table()?;
-        view.set("dims", self.strict_table(lua, "case.dims", dims)?)?;
+        view.set("dims", host.strict("case.dims", dims)?)?;
         view.set("batch", case.batch.as_slice())?;
         view.set("dtype", case.dtype.name())?;
         view.set("itemsize", case.dtype.size())?;
         view.set("args", args)?;
-        view.set("present", self.strict_table(lua, "case.present", present)?)?;
-        view.set("numel", self.strict_table(lua, "case.numel", numel)?)?;
-        view.set("bytes", self.strict_table(lua, "case.bytes", bytes)?)?;
-        view.set("shape", self.strict_table(lua, "case.shape", shape)?)?;
-        self.strict_table(lua, "case", view)
+        view.set("present", host.strict("case.present", present)?)?;
+        view.set("numel", host.strict("case.numel", numel)?)?;
+        view.set("bytes", host.strict("case.bytes", bytes)?)?;
+        view.set("shape", host.strict("case.shape", shape)?)?;
+        Ok(host.strict("case", view)?)
     }
 
     fn meta(&self, name: &str, type_spec: &TypeSpec, case: &Case) -> Result<TensorMeta, HostError> {

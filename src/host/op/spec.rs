@@ -110,8 +110,9 @@ struct RawParam {
     range: Option<(Plain, Plain)>,
 }
 
-/// A scalar as it stands in an op file.
-struct Plain(Scalar);
+/// A scalar as it stands in a Lua file.
+#[derive(Clone, Debug)]
+pub(super) struct Plain(pub(super) Scalar);
 
 impl<'de> Deserialize<'de> for Plain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -119,7 +120,7 @@ impl<'de> Deserialize<'de> for Plain {
         impl Visitor<'_> for Plainly {
             type Value = Plain;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a type such as \"float[..., hidden]\", a number, a string, a boolean or popcorn.null")
+                f.write_str("a string, a number, a boolean or popcorn.null")
             }
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<Plain, E> {
                 Ok(Plain(Scalar::Bool(value)))

@@ -1,3 +1,6 @@
+mod evaluate;
+mod library;
+
 use std::fs;
 
 use super::*;
@@ -115,6 +118,11 @@ fn mistakes_in_an_op_file_are_one_line_with_the_place() {
             "{ \"n\", 1e-6",
             "ops/x.lua: 'n' is both a dim and a scalar; a case could not tell them apart",
         ),
+        (
+            "{ \"eps\", 1e-6",
+            "{ \"eps\", print",
+            "ops/x.lua: params[4][2]: expected a string, a number, a boolean or popcorn.null, got a function",
+        ),
         ("no_grad = {}", "no_grad = { 'labels' }", "ops/x.lua: no_grad[1]: 'labels' is not a float tensor"),
         ("no_grad = {}", "no_grad = { 'bais' }", "ops/x.lua: no_grad[1]: unknown tensor 'bais'; did you mean 'bias'?"),
         ("no_grad = {}", "inputs = { y = print }", "ops/x.lua: inputs: unknown tensor 'y'; known: x bias labels"),
@@ -200,5 +208,38 @@ fn malformed_cases_name_the_word_and_what_is_known() {
     assert_eq!(op.parse_case("m=0,n=0,float32").unwrap().dims["n"], 0);
 }
 
-mod evaluate;
-mod library;
+#[test]
+fn a_case_written_as_a_table_is_checked_like_its_text() {
+    let (_folder, host) = host(&[("x", NORM)]);
+    let run = |case: &str| {
+        let source = format!("return tostring(popcorn.op.load('x'):case {{ {case} }})");
+        host.lua().load(source).set_name("@t").eval::<String>().map_err(|error| HostError::from(error).message)
+    };
+    let full = "dims = { m = 1, n = 2 }, batch = { 3 }, dtype = 'float16', args = { eps = 1e-5, scale = popcorn.null }, present = { 'bias' }";
+    assert_eq!(run(full).unwrap(), "m=1,n=2,batch=(3,),float16,eps=1e-05,mode=,scale=None,+bias");
+    let table = [
+        ("dims = { m = 1, n = 2 }", "t:1: op:case: missing key 'dtype'"),
+        (
+            "dims = { m = 1.0, n = 2 }, dtype = 'float16'",
+            "t:1: op:case: dims.m: expected a whole number of at least 0, got number 1.0",
+        ),
+        ("dims = { m = 1 }, dtype = 'float16'", "missing: n"),
+        (
+            "dims = { m = 1, n = 2 }, dtype = 'half'",
+            "t:1: op:case: dtype: unknown value 'half'; one of: float64 float32 float16 bfloat16 int64 int32 int8 bool",
+        ),
+        (
+            "dims = { m = 1, n = 2 }, dtype = 'float16', args = { eps = {} }",
+            "t:1: op:case: args.eps: expected a string, a number, a boolean or popcorn.null, got a table",
+        ),
+        ("dims = { m = 1, n = 2 }, dtype = 'float16', args = { eps = 0/0 }", "eps=nan: not a finite number"),
+        (
+            "dims = { m = 1, n = 2 }, dtype = 'float16', batch = { x = 1 }",
+            "t:1: op:case: batch: expected a list, got a table with the key 'x'",
+        ),
+        ("dims = { m = 1, n = 2 }, dtyp = 'float16'", "t:1: op:case: unknown key 'dtyp'; did you mean 'dtype'?"),
+    ];
+    for (case, message) in table {
+        assert_eq!(run(case).unwrap_err(), message, "{case}");
+    }
+}
