@@ -2,12 +2,13 @@
 
 /// Bytes that the Lua VM may allocate.
 pub(super) const LUA_BYTES: usize = 256 << 20;
-/// Lua instructions, over loading, forward and backward together (a few seconds).
-pub(super) const LUA_INSTRUCTIONS: u64 = 200_000_000;
+/// Lua instructions, over loading, forward and backward together (about a second).
+pub(super) const LUA_INSTRUCTIONS: u64 = 100_000_000;
 /// The budget is checked every so many instructions.
 pub(super) const HOOK_INTERVAL: u32 = 10_000;
-/// Wall clock for the candidate's Lua, which also ends loops inside C functions that no instruction hook sees.
-pub const LUA_SECONDS: u64 = 20;
+/// Wall clock for the candidate's Lua. Also ends what no instruction hook sees: loops inside C functions, and `__close`
+/// methods that run while the hook's own error unwinds.
+pub const LUA_SECONDS: u64 = 10;
 /// Bytes of a candidate's Lua file.
 pub(super) const SOURCE_BYTES: u64 = 1 << 20;
 /// Launches, fills, copies and products of both passes.
