@@ -278,7 +278,8 @@ unsafe fn prefetch(s: *mut Sched, next: u32) {
     // SAFETY: prefetching never faults; the index is wrapped into the array.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let len = (&(*s).threads).len() as u32;
+        let threads = &(*s).threads;
+        let len = threads.len() as u32;
         let after = if next + 1 < len { next + 1 } else { 0 };
         let sp = (*s).thread(after).sp.cast::<i8>();
         _mm_prefetch::<_MM_HINT_T0>(sp);
@@ -326,7 +327,8 @@ pub(in crate::device::cpu) fn here() -> Option<super::report::Place> {
     unsafe {
         let context = (*s).context;
         let plain = (*context).plain != 0;
-        let last = if plain { None } else { (&(*s).threads).get((*s).current as usize).map(|t| (t.file, t.line)) };
+        let threads = &(*s).threads;
+        let last = threads.get((*s).current as usize).filter(|_| !plain).map(|t| (t.file, t.line));
         Some(super::report::Place {
             entry: (*s).entry,
             block: (*s).block,
@@ -346,7 +348,8 @@ pub(in crate::device::cpu) fn fiber_stack_of() -> Option<std::ops::Range<usize>>
     unsafe {
         let plain = (*(*s).context).plain != 0;
         let index = if plain { 0 } else { (*s).current as usize };
-        let top = (&(*s).threads).get(index)?.stack as usize;
+        let threads = &(*s).threads;
+        let top = threads.get(index)?.stack as usize;
         (top != 0).then(|| top - (*s).stacks.bytes()..top)
     }
 }

@@ -130,6 +130,7 @@ fn a_running_kernel_says_where_it_is() {
         // SAFETY: signals to our own child.
         unsafe { libc::kill(pid, libc::SIGUSR1) };
         std::thread::sleep(Duration::from_millis(300));
+        // SAFETY: as above.
         unsafe { libc::kill(pid, libc::SIGTERM) };
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
