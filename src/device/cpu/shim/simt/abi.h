@@ -56,12 +56,16 @@ struct simt_module {
     const unsigned long* limits;
 };
 
+// From a library of its own (context.rs), so that it can have the fastest kind of thread-local access.
+extern "C" {
+extern __thread simt_context simt_here __attribute__((visibility("default"), tls_model("initial-exec")));
+}
+
 #pragma GCC visibility push(hidden)
 extern "C" {
 extern simt_runtime simt_host;
 // In the generated assembly, so that they bracket the kernel's own thread-local (that is, shared) variables.
 extern __thread char simt_shared_begin[64], simt_shared_end[64], simt_dynamic[];
-extern __thread simt_context simt_here;
 extern const unsigned long simt_limits[2];
 extern dim3 simt_block_dim, simt_grid_dim;
 }
