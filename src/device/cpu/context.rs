@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::toolchain::{self, HostCompiler, environment};
-use super::{cache, shim};
+use super::{cache, diagnose, shim};
 use crate::device::CompileError;
 
 const ASSEMBLY: &str = "\
@@ -48,7 +48,8 @@ pub(super) fn ensure(compiler: &HostCompiler, folder: &Path) -> Result<PathBuf, 
     link.args(["-shared", "-nostdlib", "-Wl,--build-id=none"]).arg(format!("-Wl,-soname,{}", file_name()));
     let output = toolchain::run(link.arg("-o").arg(&built).arg(&source), &compiler.path)?;
     if !output.success {
-        let why = output.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+        let why =
+            diagnose::machine_failure(&output).unwrap_or_else(|| output.text.lines().collect::<Vec<_>>().join("; "));
         return Err(environment(format!("{} cannot link a library: {why}", compiler.path.display())));
     }
     std::fs::read(&built).and_then(|bytes| cache::write_atomic(&library, &bytes)).map_err(failed)?;

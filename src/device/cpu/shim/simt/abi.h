@@ -12,10 +12,10 @@ struct simt_context {
 
 // What the host gives to a loaded object.
 struct simt_runtime {
-    int (*barrier)(int op, int predicate, int line, const char* file);
-    unsigned long long (*warp)(int op, unsigned mask, unsigned long long value, int param, int width, int line,
+    unsigned long long (*barrier)(int op, int predicate, int line, const char* file);
+    unsigned long long (*warp)(unsigned op_width, unsigned mask, unsigned long long value, int param, int line,
                                const char* file);
-    unsigned (*activemask)(int line, const char* file);
+    unsigned long long (*activemask)(int line, const char* file);
     void (*yield)(int line, const char* file);
     void (*trap)(const char* what, const char* file, int line) __attribute__((noreturn));
     void* (*allocate)(size_t bytes);
