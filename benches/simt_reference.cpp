@@ -5,7 +5,8 @@
 
 extern "C" {
 
-void ref_rms_norm(float* const* b, const int64_t* n) {
+void ref_rms_norm(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const float *__restrict__ x = b[0], *__restrict__ w = b[1];
     float* __restrict__ y = b[2];
     for (int64_t r = 0; r < n[0]; ++r, x += n[1], y += n[1]) {
@@ -16,7 +17,8 @@ void ref_rms_norm(float* const* b, const int64_t* n) {
     }
 }
 
-void ref_softmax(float* const* b, const int64_t* n) {
+void ref_softmax(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const float* __restrict__ x = b[0];
     float* __restrict__ y = b[1];
     for (int64_t r = 0; r < n[0]; ++r, x += n[1], y += n[1]) {
@@ -28,14 +30,16 @@ void ref_softmax(float* const* b, const int64_t* n) {
     }
 }
 
-void ref_transpose(float* const* b, const int64_t* n) {
+void ref_transpose(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const float* __restrict__ in = b[0];
     float* __restrict__ out = b[1];
     for (int64_t r = 0; r < n[0]; ++r)
         for (int64_t c = 0; c < n[1]; ++c) out[c * n[0] + r] = in[r * n[1] + c];
 }
 
-void ref_matmul(float* const* b, const int64_t* n) {
+void ref_matmul(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const float *__restrict__ x = b[0], *__restrict__ y = b[1];
     float* __restrict__ z = b[2];
     for (int64_t i = 0; i < n[0]; ++i) {
@@ -45,7 +49,8 @@ void ref_matmul(float* const* b, const int64_t* n) {
     }
 }
 
-void ref_saxpy(float* const* b, const int64_t* n) {
+void ref_saxpy(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const float* __restrict__ x = b[0];
     float* __restrict__ y = b[1];
     for (int64_t i = 0; i < n[0]; ++i) y[i] = 2.0f * x[i] + y[i];
@@ -64,7 +69,8 @@ static uint16_t narrow(float f) {
     return (u + 0x7fff + ((u >> 16) & 1)) >> 16;
 }
 
-void ref_swiglu_bf16(float* const* b, const int64_t* n) {
+void ref_swiglu_bf16(float* const* b, const int64_t* extents) {
+    const int64_t n[3] = {extents[0], extents[1], extents[2]};
     const uint16_t *__restrict__ g = (const uint16_t*)b[0], *__restrict__ u = (const uint16_t*)b[1];
     uint16_t* __restrict__ o = (uint16_t*)b[2];
     for (int64_t i = 0; i < n[0]; ++i) {

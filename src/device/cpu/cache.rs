@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::context;
 use crate::model::Module;
 
 /// What one compilation depended on.
@@ -80,7 +81,10 @@ pub(super) fn find(folder: &Path, request: &str) -> Option<Module> {
     }
     let manifest: Manifest = serde_json::from_slice(&std::fs::read(manifest_path(folder, &index.key)).ok()?).ok()?;
     let artifact = artifact_path(folder, &index.key);
-    (manifest.module.artifact == artifact && hash_file(&artifact)? == manifest.artifact_hash).then_some(manifest.module)
+    (manifest.module.artifact == artifact
+        && context::path(folder).exists()
+        && hash_file(&artifact)? == manifest.artifact_hash)
+        .then_some(manifest.module)
 }
 
 /// Stores a compilation: artifact, then manifest, then index, so that each is there when the next names it.

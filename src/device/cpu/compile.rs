@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::toolchain::{self, HostCompiler, environment, find_compiler};
 use super::wrapper::{self, source_error};
-use super::{cache, diagnose, inspect, shim};
+use super::{cache, context, diagnose, inspect, shim};
 use crate::device::{CompileError, CompileJob, Compiler};
 use crate::model::{KernelInfo, Module};
 
@@ -61,6 +61,7 @@ impl CpuCompiler {
             ))
         };
         let headers = fs::create_dir_all(&folder).and_then(|()| shim::unpack(&folder)).map_err(cannot_write)?;
+        let context = context::ensure(&self.compiler, &folder)?;
         let scratch = tempfile::Builder::new().prefix("build-").tempdir_in(&folder).map_err(cannot_write)?;
         let file = |name: &str| scratch.path().join(name);
         fs::write(file("kernel.cc"), wrapper::wrapper(source, &job.kernels)).map_err(cannot_write)?;
@@ -109,7 +110,7 @@ impl CpuCompiler {
         fs::write(file("end.s"), wrapper::end_assembly(&needs.dynamic_shared, stack)).map_err(cannot_write)?;
         let mut link = Command::new(&self.compiler.path);
         link.args(["-shared", "-nostdlib", "-Wl,--build-id=none", "-o"]).arg(file("kernel.so"));
-        link.args([file("begin.s"), file("kernel.o"), file("end.s")]).args(["-lm", "-lc", "-lgcc"]);
+        link.args([file("begin.s"), file("kernel.o"), file("end.s"), context]).args(["-lm", "-lc", "-lgcc"]);
         let output = toolchain::run(&mut link, &self.compiler.path)?;
         if !output.success {
             return Err(diagnose::link_failure(&output, source));
@@ -162,12 +163,13 @@ impl Compiler for CpuCompiler {
     }
 }
 
-/// Writes the shim headers and remembers the compiler ahead of the first compilation. Costs nothing when done before.
+/// Writes what all compilations share ahead of the first one: the headers, the compiler's version, the context
+/// library. Costs nothing when done before.
 pub fn prepare_runtime(cache_dir: &Path) -> Result<(), CompileError> {
-    find_compiler(cache_dir)?;
+    let compiler = find_compiler(cache_dir)?;
     let folder = cache::folder(cache_dir);
     fs::create_dir_all(&folder)
         .and_then(|()| shim::unpack(&folder))
-        .map(drop)
-        .map_err(|error| environment(format!("cannot write to the compile cache {}: {error}", folder.display())))
+        .map_err(|error| environment(format!("cannot write to the compile cache {}: {error}", folder.display())))?;
+    context::ensure(&compiler, &folder).map(drop)
 }

@@ -163,7 +163,7 @@ fn entry_error(first: &Diagnostic, files: &[PathBuf], source: &Path, kernels: &[
 }
 
 /// Failures that are not the source's doing.
-fn machine_failure(output: &Output) -> Option<String> {
+pub(super) fn machine_failure(output: &Output) -> Option<String> {
     if output.text.contains("No space left on device") {
         return Some("no space left on the disk of the compile cache".to_owned());
     }

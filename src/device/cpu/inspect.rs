@@ -49,6 +49,7 @@ pub(super) fn needs(object: &[u8]) -> Result<Needs, object::Error> {
         if symbol.is_undefined() {
             let ours = name.starts_with("simt_");
             if symbol.kind() == SymbolKind::Tls {
+                // The context's definition comes from its own library.
                 if !ours {
                     needs.dynamic_shared.push(name.to_owned());
                 }

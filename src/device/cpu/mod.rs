@@ -7,6 +7,7 @@
 
 mod cache;
 mod compile;
+mod context;
 mod device;
 mod diagnose;
 mod fault;

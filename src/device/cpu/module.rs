@@ -2,11 +2,12 @@
 
 use std::ffi::CStr;
 use std::path::Path;
+use std::sync::Mutex;
 
 use libloading::os::unix::Library;
 
-use super::fault;
 use super::simt::abi;
+use super::{context, fault};
 use crate::device::{DeviceError, DeviceErrorKind};
 use crate::model::Module;
 
@@ -26,6 +27,7 @@ impl Loaded {
         let corrupt =
             |why: &str| environment(format!("compiled kernel {} {why}; delete it and try again", path.display()));
         check_file(path).map_err(|why| corrupt(&why))?;
+        load_context(path.parent().unwrap_or(Path::new("."))).map_err(environment)?;
         // SAFETY: the object was made by our compiler run; its initialisers are empty.
         let library = unsafe { Library::open(Some(path), libc::RTLD_NOW | libc::RTLD_LOCAL) }
             .map_err(|error| corrupt(&format!("cannot be loaded ({error})")))?;
@@ -64,6 +66,20 @@ impl Drop for Loaded {
         fault::unregister_object(&self.description.artifact);
         let _ = &self.library;
     }
+}
+
+/// Opens the library of the thread context, once per process; kernel objects then find it by its name.
+fn load_context(folder: &Path) -> Result<(), String> {
+    static OPEN: Mutex<Option<Library>> = Mutex::new(None);
+    let mut open = OPEN.lock().map_err(|_| "the loader is in an unknown state".to_owned())?;
+    if open.is_none() {
+        let path = context::path(folder);
+        check_file(&path).map_err(|why| format!("{} {why}; delete it and try again", path.display()))?;
+        // SAFETY: a library without code.
+        let library = unsafe { Library::open(Some(&path), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        *open = Some(library.map_err(|error| format!("{} cannot be loaded ({error})", path.display()))?);
+    }
+    Ok(())
 }
 
 /// The loader crashes on some truncated objects, so the file's shape is checked before.

@@ -78,7 +78,8 @@ fn serve() {
         libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
         libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
     }
-    let mut asked_others = false;
+    // Replies to come from threads that a question was passed on to, and whether one has answered it.
+    let (mut asked, mut answered) = (0usize, false);
     loop {
         let mut note = MaybeUninit::<Note>::uninit();
         // SAFETY: a note is written by `leave` in one piece, in this process.
@@ -94,18 +95,24 @@ fn serve() {
         };
         match note.want {
             Want::Fault { signal, code, address, write } => report(&note, signal, code, address, write),
-            Want::Where { ends } => match note.place {
-                Some(place) => {
-                    asked_others = false;
-                    answer(&note, &place, ends);
+            Want::Where { ends } => {
+                let is_reply = asked > 0;
+                asked = asked.saturating_sub(1);
+                match note.place {
+                    Some(place) if !answered => {
+                        answered = is_reply;
+                        answer(&note, &place, ends);
+                    }
+                    None if !is_reply => asked = ask_others(ends),
+                    _ => {}
                 }
-                None if !asked_others && ask_others(ends) => asked_others = true,
-                None => {
+                if asked == 0 {
                     if ends {
                         end();
                     }
+                    answered = false;
                 }
-            },
+            }
         }
     }
 }
@@ -155,8 +162,8 @@ fn line_of(note: &Note) -> Option<(String, i32)> {
     })
 }
 
-/// Passes a question on to the threads that run kernels; false if there is none.
-fn ask_others(ends: bool) -> bool {
+/// Passes a question on to the threads that may run kernels; returns how many there are.
+fn ask_others(ends: bool) -> usize {
     let signal = if ends { libc::SIGTERM } else { libc::SIGUSR1 };
     let len = THREADS_LEN.load(Ordering::SeqCst).min(THREADS.len());
     // SAFETY: signals to threads of this process; a thread that has ended gives an error that nobody needs.
@@ -166,7 +173,6 @@ fn ask_others(ends: bool) -> bool {
             libc::syscall(libc::SYS_tgkill, libc::getpid(), slot.load(Ordering::SeqCst), signal) == 0
         })
         .count()
-        > 0
 }
 
 fn end() -> ! {

@@ -18,10 +18,9 @@ pub(in crate::device::cpu) struct Context {
 /// Functions given to an object.
 #[repr(C)]
 pub(in crate::device::cpu) struct Runtime {
-    pub(super) barrier: unsafe extern "C" fn(c_int, c_int, c_int, *const c_char) -> c_int,
-    pub(super) warp:
-        unsafe extern "C" fn(c_int, c_uint, c_ulonglong, c_int, c_int, c_int, *const c_char) -> c_ulonglong,
-    pub(super) activemask: unsafe extern "C" fn(c_int, *const c_char) -> c_uint,
+    pub(super) barrier: unsafe extern "C" fn(c_int, c_int, c_int, *const c_char) -> u64,
+    pub(super) warp: unsafe extern "C" fn(c_uint, c_uint, c_ulonglong, c_int, c_int, *const c_char) -> u64,
+    pub(super) activemask: unsafe extern "C" fn(c_int, *const c_char) -> u64,
     pub(super) yield_now: unsafe extern "C" fn(c_int, *const c_char),
     pub(super) trap: unsafe extern "C" fn(*const c_char, *const c_char, c_int) -> !,
     pub(super) allocate: unsafe extern "C" fn(usize) -> *mut c_void,

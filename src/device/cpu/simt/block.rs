@@ -40,7 +40,7 @@ impl Sched {
             let first = (*s).thread(0) as *mut Thread;
             (*first).stack = stack;
             (*(*s).context).tid = [0; 3];
-            switch(&raw mut (*s).main_sp, first_frame(stack, fiber_main));
+            switch(&raw mut (*s).main_sp, first_frame(stack, fiber_main), 0);
         }
     }
 
@@ -133,16 +133,17 @@ pub(super) unsafe extern "C" fn fiber_main() -> ! {
             let stack = (*s).thread(current).stack;
             if (*(*s).context).plain != 0 {
                 (*s).stacks.put(stack);
-                switch(&raw mut discard, (*s).main_sp);
+                switch(&raw mut discard, (*s).main_sp, 0);
             }
             (*s).finish();
             let Some(next) = (*s).pick() else {
                 (*s).stacks.put(stack);
-                switch(&raw mut discard, (*s).main_sp);
+                switch(&raw mut discard, (*s).main_sp, 0);
                 std::process::abort();
             };
             (*s).current = next;
             let t = (*s).thread(next) as *mut Thread;
+            (*t).state = State::Running;
             (*(*s).context).tid = (*t).tid;
             if (*t).stack.is_null() {
                 // The next thread starts on the stack that this one leaves.
@@ -150,7 +151,7 @@ pub(super) unsafe extern "C" fn fiber_main() -> ! {
                 continue;
             }
             (*s).stacks.put(stack);
-            switch(&raw mut discard, (*t).sp);
+            switch(&raw mut discard, (*t).sp, (*s).value_of(next));
         }
     }
 }

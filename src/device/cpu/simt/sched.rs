@@ -62,7 +62,6 @@ pub(super) struct Arrivals {
     pub(super) line: c_int,
     pub(super) file: *const c_char,
     pub(super) sum: c_int,
-    pub(super) result: c_int,
 }
 
 /// State of one worker while it runs blocks.
@@ -136,7 +135,7 @@ impl Sched {
             live: 0,
             current: 0,
             ready_warps: 0,
-            arrivals: Arrivals { count: 0, op: 0, line: 0, file: std::ptr::null(), sum: 0, result: 0 },
+            arrivals: Arrivals { count: 0, op: 0, line: 0, file: std::ptr::null(), sum: 0 },
             stacks: Stacks::reserve(threads, stack_bytes),
             block: [0; 3],
             block_dim: [1; 3],
@@ -158,6 +157,12 @@ impl Sched {
         unsafe { self.warps.get_unchecked_mut(index as usize) }
     }
 
+    /// What the last warp operation or counting barrier gave a thread.
+    #[inline(always)]
+    pub(super) fn value_of(&mut self, thread: u32) -> u64 {
+        self.warp(thread >> 5).value[(thread & 31) as usize]
+    }
+
     #[inline(always)]
     pub(super) fn set_ready(&mut self, warp: u32, lanes: u32) {
         self.warp(warp).ready |= lanes;
@@ -176,8 +181,29 @@ impl Sched {
         }
     }
 
-    /// The next thread to run after the current one, taken off the ready masks; None when all are done.
+    /// The next ready thread after the current one, taken off the ready masks, of which one must not be empty.
     #[inline(always)]
+    pub(super) fn next_ready(&mut self) -> u32 {
+        let (mut warp, lane) = (self.current >> 5, self.current & 31);
+        let mut ready = self.warp(warp).ready;
+        // `!1 << n` has the bits above bit n.
+        let mut after = ready & (!1u32 << lane);
+        if ready == 0 {
+            let above = self.ready_warps & (!1u32 << warp);
+            warp = (if above != 0 { above } else { self.ready_warps }).trailing_zeros();
+            ready = self.warp(warp).ready;
+            after = ready;
+        }
+        let lane = (if after != 0 { after } else { ready }).trailing_zeros();
+        let left = ready & !(1 << lane);
+        self.warp(warp).ready = left;
+        if left == 0 {
+            self.ready_warps &= !(1 << warp);
+        }
+        warp * 32 + lane
+    }
+
+    /// As [`Self::next_ready`]; None when all threads are done. Ends the process if those left cannot go on.
     pub(super) fn pick(&mut self) -> Option<u32> {
         while self.ready_warps == 0 {
             if self.live == 0 {
@@ -185,23 +211,7 @@ impl Sched {
             }
             self.wake_or_die();
         }
-        let (mut warp, lane) = (self.current >> 5, self.current & 31);
-        let mut ready = self.warp(warp).ready;
-        let mut after = ready & !(2u32.wrapping_shl(lane).wrapping_sub(1));
-        if lane == 31 {
-            after = 0;
-        }
-        if ready == 0 {
-            let above = self.ready_warps & !(2u32.wrapping_shl(warp).wrapping_sub(1));
-            let above = if warp == 31 { 0 } else { above };
-            warp = (if above != 0 { above } else { self.ready_warps }).trailing_zeros();
-            ready = self.warp(warp).ready;
-            after = ready;
-        }
-        let lane = (if after != 0 { after } else { ready }).trailing_zeros();
-        let next = warp * 32 + lane;
-        self.clear_ready(next);
-        Some(next)
+        Some(self.next_ready())
     }
 
     /// Nothing is ready: lanes parked at `__activemask` converge, else this is a deadlock.
@@ -233,41 +243,76 @@ pub(super) fn site(file: *const c_char, line: c_int) -> Option<(String, i32)> {
     Some((file.to_string_lossy().into_owned(), line))
 }
 
-/// Suspends the current thread and continues the next ready one.
+/// Suspends the current thread and continues the next ready one. Returns what the operation gave the current thread,
+/// once another has continued it.
+///
+/// Hot: this and its callers end in the switch itself, so that no frame but the switch's own is saved and restored.
 ///
 /// # Safety
-/// Runs on a fiber of `s`; nothing borrowed from `s` may be live across the call.
+/// Runs on a fiber of `s`, whose current thread is not ready; nothing borrowed from `s` may be live across the call.
 #[inline(always)]
-pub(super) unsafe fn suspend(s: *mut Sched) {
+pub(super) unsafe fn suspend(s: *mut Sched) -> u64 {
     // SAFETY: `s` is this worker's scheduler; the references end before the switch.
+    unsafe {
+        if (*s).ready_warps == 0 {
+            return suspend_idle(s);
+        }
+        let from = (*s).current;
+        let next = (*s).next_ready();
+        resume(s, from, next)
+    }
+}
+
+/// [`suspend`] where nothing may be ready, or only the current thread itself.
+///
+/// # Safety
+/// As [`suspend`], but for the current thread's readiness.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn suspend_idle(s: *mut Sched) -> u64 {
+    // SAFETY: as in `suspend`.
     unsafe {
         let from = (*s).current;
         // A suspended thread is live, so `pick` never answers None here.
         let next = (*s).pick().unwrap_or(from);
         if next == from {
-            return;
+            (*s).thread(from).state = State::Running;
+            return (*s).value_of(from);
         }
-        resume(s, from, next);
+        resume(s, from, next)
     }
 }
 
 /// # Safety
 /// As [`suspend`]; `next` must be a live thread other than `from`.
 #[inline(always)]
-unsafe fn resume(s: *mut Sched, from: u32, next: u32) {
-    // SAFETY: both threads exist; a thread without a stack gets a fresh one.
+unsafe fn resume(s: *mut Sched, from: u32, next: u32) -> u64 {
+    // SAFETY: both threads exist.
     unsafe {
         (*s).current = next;
         let save = &raw mut (*s).thread(from).sp;
         let t = (*s).thread(next) as *mut Thread;
+        (*t).state = State::Running;
         (*(*s).context).tid = (*t).tid;
         if (*t).stack.is_null() {
-            let top = (*s).stacks.take();
-            (*t).stack = top;
-            (*t).sp = first_frame(top, fiber_main);
+            return start(s, save, t);
         }
         prefetch(s, next);
-        switch(save, (*t).sp);
+        switch(save, (*t).sp, (*s).value_of(next))
+    }
+}
+
+/// Continues a thread that has not run yet, on a fresh stack.
+///
+/// # Safety
+/// As [`resume`].
+#[inline(never)]
+unsafe fn start(s: *mut Sched, save: *mut *mut u8, t: *mut Thread) -> u64 {
+    // SAFETY: the stack is free and the frame lies at its upper end.
+    unsafe {
+        let top = (*s).stacks.take();
+        (*t).stack = top;
+        switch(save, first_frame(top, fiber_main), 0)
     }
 }
 
@@ -278,7 +323,8 @@ unsafe fn prefetch(s: *mut Sched, next: u32) {
     // SAFETY: prefetching never faults; the index is wrapped into the array.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let len = (&(*s).threads).len() as u32;
+        let threads = &(*s).threads;
+        let len = threads.len() as u32;
         let after = if next + 1 < len { next + 1 } else { 0 };
         let sp = (*s).thread(after).sp.cast::<i8>();
         _mm_prefetch::<_MM_HINT_T0>(sp);
@@ -308,11 +354,9 @@ pub(super) unsafe extern "C" fn yield_now(line: c_int, file: *const c_char) {
             std::hint::spin_loop();
             return;
         }
-        let next = (*s).pick().unwrap_or(current);
+        let next = (*s).next_ready();
         (*s).set_ready(current >> 5, 1 << (current & 31));
-        if next != current {
-            resume(s, current, next);
-        }
+        resume(s, current, next);
     }
 }
 
@@ -326,7 +370,8 @@ pub(in crate::device::cpu) fn here() -> Option<super::report::Place> {
     unsafe {
         let context = (*s).context;
         let plain = (*context).plain != 0;
-        let last = if plain { None } else { (&(*s).threads).get((*s).current as usize).map(|t| (t.file, t.line)) };
+        let threads = &(*s).threads;
+        let last = threads.get((*s).current as usize).filter(|_| !plain).map(|t| (t.file, t.line));
         Some(super::report::Place {
             entry: (*s).entry,
             block: (*s).block,
@@ -346,7 +391,8 @@ pub(in crate::device::cpu) fn fiber_stack_of() -> Option<std::ops::Range<usize>>
     unsafe {
         let plain = (*(*s).context).plain != 0;
         let index = if plain { 0 } else { (*s).current as usize };
-        let top = (&(*s).threads).get(index)?.stack as usize;
+        let threads = &(*s).threads;
+        let top = threads.get(index)?.stack as usize;
         (top != 0).then(|| top - (*s).stacks.bytes()..top)
     }
 }

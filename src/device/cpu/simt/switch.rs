@@ -20,6 +20,7 @@ std::arch::global_asm!(
     "pushq %r15",
     "movq %rsp, (%rdi)",
     "movq %rsi, %rsp",
+    "movq %rdx, %rax",
     "popq %r15",
     "popq %r14",
     "popq %r13",
@@ -52,6 +53,7 @@ std::arch::global_asm!(
     "mov x9, sp",
     "str x9, [x0]",
     "mov sp, x1",
+    "mov x0, x2",
     "ldp x19, x20, [sp, #0]",
     "ldp x21, x22, [sp, #16]",
     "ldp x23, x24, [sp, #32]",
@@ -68,9 +70,10 @@ std::arch::global_asm!(
 );
 
 unsafe extern "C" {
-    /// Saves the running fiber's state on its stack, its stack pointer in `*save`, and continues the one at `to`.
+    /// Saves the running fiber's state on its stack, its stack pointer in `*save`, and continues the one at `to`,
+    /// whose own call of this function then returns `value`. As the last call of a function it needs no other frame.
     #[link_name = "popcorn_simt_switch"]
-    pub(super) fn switch(save: *mut *mut u8, to: *mut u8);
+    pub(super) fn switch(save: *mut *mut u8, to: *mut u8, value: u64) -> u64;
 }
 
 /// A first frame below `top` whose resumption calls `entry`; returns the stack pointer to switch to.

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
 
 use super::report::{Fault, fail, short};
-use super::sched::{Sched, State, Warp, sched, site, suspend};
+use super::sched::{Sched, State, Warp, sched, site, suspend, suspend_idle};
 
 /// Names by `simt_warp_op` code.
 const NAMES: [&str; 18] = [
@@ -47,56 +47,82 @@ impl Iterator for Lanes {
     }
 }
 
+/// One lane's arrival at a warp operation; returns its result. `op_width` is the operation and 256 times the width.
 pub(super) unsafe extern "C" fn warp(
-    op: c_int,
+    op_width: c_uint,
     mask: c_uint,
     value: c_ulonglong,
     param: c_int,
-    width: c_int,
     line: c_int,
     file: *const c_char,
-) -> c_ulonglong {
+) -> u64 {
     let s = sched();
     // SAFETY: kernels run only while a scheduler is set; no reference into it survives the switch.
     unsafe {
-        (*s).leave_plain_loop();
-        (*s).fibers = true;
+        if !(*s).fibers {
+            return first_warp(op_width, mask, value, param, line, file);
+        }
+        let (op, width) = (op_width as u8, (op_width >> 8) as i32);
         let current = (*s).current;
         let (index, lane) = (current >> 5, current & 31);
         let t = (*s).thread(current);
         t.state = State::AtWarp;
-        t.op = op as u8;
+        t.op = op;
         t.line = line;
         t.file = file;
         t.mask = mask;
         if mask >> lane & 1 == 0 || width & (width - 1) != 0 || !(1..=32).contains(&width) {
-            bad_call(op as u8, mask, lane, width, line, file);
+            bad_call(op, mask, lane, width, line, file);
         }
         let w = (*s).warp(index);
         w.value[lane as usize] = value;
         w.param[lane as usize] = param;
         w.width[lane as usize] = width;
         if w.at_warp == 0 {
-            (w.op, w.mask, w.mixed) = (op as u8, mask, false);
-        } else if w.op != op as u8 || w.mask != mask {
+            (w.op, w.mask, w.mixed) = (op, mask, false);
+        } else if w.op != op || w.mask != mask {
             w.mixed = true;
         }
         w.at_warp |= 1 << lane;
-        let group = if w.mixed {
-            (*s).group_of(index, mask)
-        } else if w.at_warp == mask & w.live {
-            w.at_warp
-        } else {
-            0
-        };
-        if group != 0 {
-            (*s).complete(index, group);
-            (*s).clear_ready(current);
-        } else {
-            suspend(s);
+        if w.mixed || w.at_warp == mask & w.live { last_lane(s, mask) } else { suspend(s) }
+    }
+}
+
+/// The first warp operation of a launch on this worker: its blocks are fibers from here on.
+#[cold]
+#[inline(never)]
+unsafe fn first_warp(
+    op_width: c_uint,
+    mask: c_uint,
+    value: u64,
+    param: c_int,
+    line: c_int,
+    file: *const c_char,
+) -> u64 {
+    let s = sched();
+    // SAFETY: as in `warp`.
+    unsafe {
+        (*s).leave_plain_loop();
+        (*s).fibers = true;
+        warp(op_width, mask, value, param, line, file)
+    }
+}
+
+/// Completes the operation if all lanes of `mask` are there, and goes on without a switch; else waits.
+#[inline(never)]
+unsafe fn last_lane(s: *mut Sched, mask: u32) -> u64 {
+    // SAFETY: as in `warp`.
+    unsafe {
+        let current = (*s).current;
+        let index = current >> 5;
+        let group = if (*s).warp(index).mixed { (*s).group_of(index, mask) } else { (*s).warp(index).at_warp };
+        if group == 0 {
+            return suspend(s);
         }
+        (*s).complete(index, group);
+        (*s).clear_ready(current);
         (*s).thread(current).state = State::Running;
-        (*s).warp(index).value[lane as usize]
+        (*s).value_of(current)
     }
 }
 
@@ -238,25 +264,23 @@ fn compute(w: &mut Warp, op: u8, group: u32) {
 }
 
 /// `__activemask`: lanes that reach the same call before the warp runs dry are the active ones.
-pub(super) unsafe extern "C" fn activemask(line: c_int, file: *const c_char) -> c_uint {
+pub(super) unsafe extern "C" fn activemask(line: c_int, file: *const c_char) -> u64 {
     let s = sched();
     // SAFETY: as in `warp`.
     unsafe {
         (*s).leave_plain_loop();
         (*s).fibers = true;
         let current = (*s).current;
-        let (index, lane) = (current >> 5, current & 31);
+        let index = current >> 5;
         let t = (*s).thread(current);
         t.state = State::AtActiveMask;
         t.line = line;
         t.file = file;
-        (*s).warp(index).at_activemask |= 1 << lane;
+        (*s).warp(index).at_activemask |= 1 << (current & 31);
         if (*s).warp(index).ready == 0 {
             converge_activemask(&mut *s, index);
         }
-        suspend(s);
-        (*s).thread(current).state = State::Running;
-        (*s).warp(index).value[lane as usize] as c_uint
+        suspend_idle(s)
     }
 }
 

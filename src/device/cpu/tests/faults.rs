@@ -1,5 +1,6 @@
 //! Every fault, each in a child process: one line, exit code, place.
 
+use std::io::BufRead;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use crate::device::cpu::FAULT_EXIT;
 use crate::device::{Access, BoundArg};
 
 const ROLE: &str = "POPCORN_TEST_FAULT";
+const READY: &str = "about to launch";
 const N: usize = 256;
 
 /// In a child: launches the kernel that the environment names. In the test run proper: nothing.
@@ -28,6 +30,7 @@ fn child() {
     let y = bench.upload("y", &[0f32; N]);
     let threads = if kernel == "shared_after" { 65 } else { 64 };
     let args: Vec<BoundArg> = vec![buffer(x), buffer(y), int(N as i32)];
+    println!("{READY}");
     bench.launch(&module, 0, [4, 1, 1], [if kernel == "failed_assert" { 128 } else { threads }, 1, 1], 256, args);
 }
 
@@ -124,12 +127,16 @@ fn prints_go_to_stderr() {
 fn a_running_kernel_says_where_it_is() {
     for (kernel, line) in [("endless", "faults.cu:53:"), ("endless_barrier", "faults.cu:5")] {
         compile("faults.cu", &[kernel]);
-        let child = command(kernel).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(700));
+        let mut child = command(kernel).stdout(Stdio::piped()).spawn().unwrap();
+        let out = std::io::BufReader::new(child.stdout.take().unwrap());
+        assert!(out.lines().any(|line| line.unwrap().contains(READY)));
         let pid = child.id() as i32;
+        // Time for both workers to be inside the kernel.
+        std::thread::sleep(Duration::from_millis(500));
         // SAFETY: signals to our own child.
         unsafe { libc::kill(pid, libc::SIGUSR1) };
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(500));
+        // SAFETY: as above.
         unsafe { libc::kill(pid, libc::SIGTERM) };
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,6 +4,9 @@ use half::{bf16, f16};
 
 use super::{Bench, buffer, compile, int};
 
+type Wide = fn(u16) -> f64;
+type Round = fn(f64) -> u16;
+
 /// All bit patterns.
 fn all<T>(from: fn(u16) -> T) -> Vec<T> {
     (0..=u16::MAX).map(from).collect()
@@ -128,7 +131,7 @@ fn arithmetic_rounds_once() {
             vec![buffer(ba), buffer(bb), buffer(bo), int(n as i32)],
         );
         let got: Vec<u16> = bench.read(bo);
-        let (wide, round): (fn(u16) -> f64, fn(f64) -> u16) = if kernel == 0 {
+        let (wide, round): (Wide, Round) = if kernel == 0 {
             (|v| f16::from_bits(v).to_f64(), nearest_half)
         } else {
             (|v| bf16::from_bits(v).to_f64(), nearest_bf16)

@@ -12,10 +12,10 @@ struct simt_context {
 
 // What the host gives to a loaded object.
 struct simt_runtime {
-    int (*barrier)(int op, int predicate, int line, const char* file);
-    unsigned long long (*warp)(int op, unsigned mask, unsigned long long value, int param, int width, int line,
+    unsigned long long (*barrier)(int op, int predicate, int line, const char* file);
+    unsigned long long (*warp)(unsigned op_width, unsigned mask, unsigned long long value, int param, int line,
                                const char* file);
-    unsigned (*activemask)(int line, const char* file);
+    unsigned long long (*activemask)(int line, const char* file);
     void (*yield)(int line, const char* file);
     void (*trap)(const char* what, const char* file, int line) __attribute__((noreturn));
     void* (*allocate)(size_t bytes);
@@ -56,12 +56,16 @@ struct simt_module {
     const unsigned long* limits;
 };
 
+// From a library of its own (context.rs), so that it can have the fastest kind of thread-local access.
+extern "C" {
+extern __thread simt_context simt_here __attribute__((visibility("default"), tls_model("initial-exec")));
+}
+
 #pragma GCC visibility push(hidden)
 extern "C" {
 extern simt_runtime simt_host;
 // In the generated assembly, so that they bracket the kernel's own thread-local (that is, shared) variables.
 extern __thread char simt_shared_begin[64], simt_shared_end[64], simt_dynamic[];
-extern __thread simt_context simt_here;
 extern const unsigned long simt_limits[2];
 extern dim3 simt_block_dim, simt_grid_dim;
 }

@@ -68,16 +68,17 @@ template <class... P, void (*F)(P...)> struct simt_launcher<F> {
         simt_context& here = simt_here;
         unsigned x = first % nx, y = first / nx % ny, z = first / (nx * ny);
         for (; z < nz; ++z, y = 0)
-            for (; y < ny; ++y, x = 0)
+            for (; y < ny; ++y, x = 0) {
+                here.tid.y = y;
+                here.tid.z = z;
                 for (; x < nx; ++x) {
                     here.tid.x = x;
-                    here.tid.y = y;
-                    here.tid.z = z;
                     // A fault must find the thread's index in memory, not in a register.
                     simt_compiler_barrier();
                     F(p...);
                     if (!here.plain) return;
                 }
+            }
     }
     template <int... I> SIMT_INL void unpack(void** args, unsigned first, simt_indices<I...>) {
         loop(first, *static_cast<typename simt_bare<P>::type*>(args[I])...);

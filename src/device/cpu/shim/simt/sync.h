@@ -1,22 +1,23 @@
 // Barriers, warp votes, shuffles and reductions, fences.
 #pragma once
 #define SIMT_FULL 0xffffffffu
+#define SIMT_W(op, width) ((unsigned)(op) | (width) << 8)
 
 SIMT_INL void __syncthreads(SIMT_AT) { simt_host.barrier(SIMT_BARRIER, 0, line, file); }
-SIMT_INL int __syncthreads_count(int p, SIMT_AT) { return simt_host.barrier(SIMT_BARRIER_COUNT, p != 0, line, file); }
-SIMT_INL int __syncthreads_and(int p, SIMT_AT) { return simt_host.barrier(SIMT_BARRIER_AND, p != 0, line, file); }
-SIMT_INL int __syncthreads_or(int p, SIMT_AT) { return simt_host.barrier(SIMT_BARRIER_OR, p != 0, line, file); }
+SIMT_INL int __syncthreads_count(int p, SIMT_AT) { return (int)simt_host.barrier(SIMT_BARRIER_COUNT, p != 0, line, file); }
+SIMT_INL int __syncthreads_and(int p, SIMT_AT) { return (int)simt_host.barrier(SIMT_BARRIER_AND, p != 0, line, file); }
+SIMT_INL int __syncthreads_or(int p, SIMT_AT) { return (int)simt_host.barrier(SIMT_BARRIER_OR, p != 0, line, file); }
 
-SIMT_INL void __syncwarp(unsigned mask = SIMT_FULL, SIMT_AT) { simt_host.warp(SIMT_SYNC, mask, 0, 0, 32, line, file); }
-SIMT_INL unsigned __activemask(SIMT_AT) { return simt_host.activemask(line, file); }
+SIMT_INL void __syncwarp(unsigned mask = SIMT_FULL, SIMT_AT) { simt_host.warp(SIMT_W(SIMT_SYNC, 32), mask, 0, 0, line, file); }
+SIMT_INL unsigned __activemask(SIMT_AT) { return (unsigned)simt_host.activemask(line, file); }
 SIMT_INL unsigned __ballot_sync(unsigned mask, int p, SIMT_AT) {
-    return (unsigned)simt_host.warp(SIMT_BALLOT, mask, p != 0, 0, 32, line, file);
+    return (unsigned)simt_host.warp(SIMT_W(SIMT_BALLOT, 32), mask, p != 0, 0, line, file);
 }
 SIMT_INL int __all_sync(unsigned mask, int p, SIMT_AT) {
-    return (int)simt_host.warp(SIMT_ALL, mask, p != 0, 0, 32, line, file);
+    return (int)simt_host.warp(SIMT_W(SIMT_ALL, 32), mask, p != 0, 0, line, file);
 }
 SIMT_INL int __any_sync(unsigned mask, int p, SIMT_AT) {
-    return (int)simt_host.warp(SIMT_ANY, mask, p != 0, 0, 32, line, file);
+    return (int)simt_host.warp(SIMT_W(SIMT_ANY, 32), mask, p != 0, 0, line, file);
 }
 
 template <class T> SIMT_INL unsigned long long simt_to_bits(T v) {
@@ -32,7 +33,7 @@ template <class T> SIMT_INL T simt_from_bits(unsigned long long bits) {
 }
 #define SIMT_SHUFFLE(name, op, P)                                                                        \
     template <class T> SIMT_INL T name(unsigned mask, T v, P param, int width = 32, SIMT_AT) {           \
-        return simt_from_bits<T>(simt_host.warp(op, mask, simt_to_bits(v), (int)param, width, line, file)); \
+        return simt_from_bits<T>(simt_host.warp(SIMT_W(op, (unsigned)width), mask, simt_to_bits(v), (int)param, line, file)); \
     }
 SIMT_SHUFFLE(__shfl_sync, SIMT_IDX, int)
 SIMT_SHUFFLE(__shfl_up_sync, SIMT_UP, unsigned)
@@ -41,16 +42,16 @@ SIMT_SHUFFLE(__shfl_xor_sync, SIMT_XOR, int)
 #undef SIMT_SHUFFLE
 
 template <class T> SIMT_INL unsigned __match_any_sync(unsigned mask, T v, SIMT_AT) {
-    return (unsigned)simt_host.warp(SIMT_MATCH_ANY, mask, simt_to_bits(v), 0, 32, line, file);
+    return (unsigned)simt_host.warp(SIMT_W(SIMT_MATCH_ANY, 32), mask, simt_to_bits(v), 0, line, file);
 }
 template <class T> SIMT_INL unsigned __match_all_sync(unsigned mask, T v, int* pred, SIMT_AT) {
-    unsigned same = (unsigned)simt_host.warp(SIMT_MATCH_ALL, mask, simt_to_bits(v), 0, 32, line, file);
+    unsigned same = (unsigned)simt_host.warp(SIMT_W(SIMT_MATCH_ALL, 32), mask, simt_to_bits(v), 0, line, file);
     *pred = same != 0;
     return same;
 }
 #define SIMT_REDUCE(name, op, T)                                                             \
     SIMT_INL T name(unsigned mask, T v, SIMT_AT) {                                           \
-        return (T)simt_host.warp(op, mask, (unsigned)v, 0, 32, line, file);                  \
+        return (T)simt_host.warp(SIMT_W(op, 32), mask, (unsigned)v, 0, line, file);                  \
     }
 SIMT_REDUCE(__reduce_add_sync, SIMT_ADD, unsigned)
 SIMT_REDUCE(__reduce_add_sync, SIMT_ADD, int)
