@@ -64,14 +64,20 @@ fn compiler(cache: &Path) -> Check {
 
 fn the_device(cache: &Path) -> Check {
     let info = device::describe("cpu", cache);
-    Check::new("device", Ok(format!("{}, {:.1} GiB of memory", info.name, info.memory_bytes as f64 / f64::from(1 << 30))))
+    Check::new(
+        "device",
+        Ok(format!("{}, {:.1} GiB of memory", info.name, info.memory_bytes as f64 / f64::from(1 << 30))),
+    )
 }
 
 fn the_cache(cache: &Path) -> Check {
     let probe = ledger::check_writable(&cache.join("loop/.doctor.jsonl"));
     let _ = std::fs::remove_file(cache.join("loop/.doctor.jsonl"));
     let found = probe.map(|()| cache.display().to_string());
-    Check::new("cache", found.map_err(|error| (error.to_string(), "set POPCORN_CACHE_DIR to a folder that can be written".to_owned())))
+    Check::new(
+        "cache",
+        found.map_err(|error| (error.to_string(), "set POPCORN_CACHE_DIR to a folder that can be written".to_owned())),
+    )
 }
 
 /// Either way is fine; people want to know which files they are running.

@@ -102,7 +102,8 @@ fn with_place(place: Option<String>, message: &str) -> String {
 fn first_place(traceback: &str) -> Option<String> {
     traceback.lines().find_map(|frame| {
         let place = frame.trim_start().split(": in ").next()?;
-        (has_line(place) && !place.starts_with('[') && !place.starts_with(PRELUDE) && !place.starts_with(MLUA)).then(|| place.to_owned())
+        (has_line(place) && !place.starts_with('[') && !place.starts_with(PRELUDE) && !place.starts_with(MLUA))
+            .then(|| place.to_owned())
     })
 }
 

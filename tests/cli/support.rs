@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub const POPCORN: &str = env!("CARGO_BIN_EXE_popcorn");
+pub(crate) const POPCORN: &str = env!("CARGO_BIN_EXE_popcorn");
 
-pub const TWICE_OP: &str = r#"
+pub(crate) const TWICE_OP: &str = r#"
 return {
   summary = "Twice its input.",
   tags = { "test" },
@@ -19,7 +19,7 @@ return {
 }
 "#;
 
-pub const TWICE_CU: &str = r#"#include <cuda_bf16.h>
+pub(crate) const TWICE_CU: &str = r#"#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 template <typename T>
 __global__ void twice(const T* x, T* y, int n) {
@@ -28,7 +28,7 @@ __global__ void twice(const T* x, T* y, int n) {
 }
 "#;
 
-pub const TWICE_LUA: &str = r#"local mod = gpu.compile("twice.cu")
+pub(crate) const TWICE_LUA: &str = r#"local mod = gpu.compile("twice.cu")
 local M = {}
 local function twice(x)
   local y = gpu.empty_like(x)
@@ -41,37 +41,37 @@ return M
 "#;
 
 /// A small case of the op above.
-pub const CASE: &str = "hidden=33,batch=(4,),float32";
+pub(crate) const CASE: &str = "hidden=33,batch=(4,),float32";
 
-pub struct Fixture {
+pub(crate) struct Fixture {
     folder: TempDir,
 }
 
 /// What a run of `popcorn loop try … --json` left behind.
-pub struct Tried {
-    pub code: i32,
-    pub record: Value,
-    pub stderr: String,
+pub(crate) struct Tried {
+    pub(crate) code: i32,
+    pub(crate) record: Value,
+    pub(crate) stderr: String,
 }
 
 impl Tried {
-    pub fn status(&self) -> &str {
+    pub(crate) fn status(&self) -> &str {
         self.record["results"][0]["status"].as_str().unwrap_or("no result")
     }
 
-    pub fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         self.record["results"][0]["reason"].as_str().unwrap_or("no reason")
     }
 
     /// Reason and the lines kept with it.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         format!("{} {}", self.reason(), self.record["results"][0]["detail"])
     }
 }
 
 impl Fixture {
     /// A workspace with the op `twice` and a right candidate.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let fixture = Self { folder: TempDir::new().expect("a temporary folder") };
         for folder in ["ws/ops", "ws/scripts", "ws/kernels"] {
             std::fs::create_dir_all(fixture.folder.path().join(folder)).expect("a folder");
@@ -82,48 +82,48 @@ impl Fixture {
         fixture
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().join("ws")
     }
 
-    pub fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.folder.path().join("cache")
     }
 
-    pub fn log(&self, op: &str) -> PathBuf {
+    pub(crate) fn log(&self, op: &str) -> PathBuf {
         self.cache().join("v4/loop").join(format!("{op}.jsonl"))
     }
 
-    pub fn log_lines(&self, op: &str) -> Vec<String> {
+    pub(crate) fn log_lines(&self, op: &str) -> Vec<String> {
         std::fs::read_to_string(self.log(op)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    pub fn write(&self, relative: &str, text: &str) {
+    pub(crate) fn write(&self, relative: &str, text: &str) {
         let path = self.root().join(relative);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         std::fs::write(path, text).expect("a file");
     }
 
     /// Replaces text in a workspace file; the text must be there.
-    pub fn edit(&self, relative: &str, from: &str, to: &str) {
+    pub(crate) fn edit(&self, relative: &str, from: &str, to: &str) {
         let path = self.root().join(relative);
         let text = std::fs::read_to_string(&path).expect("a file");
         assert!(text.contains(from), "{relative} has no '{from}'");
         std::fs::write(path, text.replace(from, to)).expect("a file");
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(POPCORN);
         command.args(args).current_dir(self.root()).env("POPCORN_CACHE_DIR", self.cache()).env("NO_COLOR", "1");
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("popcorn starts")
     }
 
     /// `popcorn loop try twice` on one small case with two draws, and its record.
-    pub fn try_twice(&self, more: &[&str]) -> Tried {
+    pub(crate) fn try_twice(&self, more: &[&str]) -> Tried {
         let mut args = vec!["loop", "try", "twice", "--case", CASE, "--reps", "2", "--json"];
         args.extend(more);
         let output = self.run(&args);
@@ -135,12 +135,12 @@ impl Fixture {
     }
 }
 
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Runs a command that must fail with `code`, with every word in stderr and nothing on stdout.
-pub fn assert_fails(output: &Output, code: i32, words: &[&str]) {
+pub(crate) fn assert_fails(output: &Output, code: i32, words: &[&str]) {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "stdout {stdout:?}, stderr {stderr:?}");
     for word in words {
@@ -150,7 +150,7 @@ pub fn assert_fails(output: &Output, code: i32, words: &[&str]) {
 }
 
 /// Processes whose command line contains `word`, other than this one.
-pub fn processes_with(word: &str) -> Vec<String> {
+pub(crate) fn processes_with(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
         let path: &Path = &entry.path();

@@ -27,18 +27,18 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
 
 /// A candidate's Lua file.
 #[derive(Clone, Debug)]
-pub struct LuaCandidate {
+pub(super) struct LuaCandidate {
     /// The registered name, or the path as it was given.
-    pub name: String,
+    pub(super) name: String,
     /// Absolute path of the Lua file.
-    pub path: PathBuf,
+    pub(super) path: PathBuf,
     /// Messages show paths relative to this folder.
-    pub root: PathBuf,
+    pub(super) root: PathBuf,
 }
 
 /// Fields and methods, for messages and the check of the stubs.
-pub(crate) const FIELDS: [&str; 3] = ["name", "path", "shown"];
-pub(crate) const METHODS: [&str; 2] = ["git", "hash"];
+pub(super) const FIELDS: [&str; 3] = ["name", "path", "shown"];
+pub(super) const METHODS: [&str; 2] = ["git", "hash"];
 
 /// A registered name of the op, or a Lua file (anything with a slash, or that ends in `.lua`).
 fn open(host: &Host, op: &LuaOp, implementation: &str) -> Result<LuaCandidate, HostError> {
@@ -82,7 +82,7 @@ fn root_of(path: &Path) -> PathBuf {
 
 impl LuaCandidate {
     /// Path for people: relative to the root.
-    pub fn shown(&self) -> String {
+    fn shown(&self) -> String {
         self.path.strip_prefix(&self.root).unwrap_or(&self.path).display().to_string()
     }
 

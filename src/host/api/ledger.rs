@@ -105,10 +105,8 @@ fn read(lua: &Lua, path: &Path) -> Result<Table, HostError> {
     Ok(read)
 }
 
-/// Kept for scripts that want to say where records live.
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::host::{Host, Settings, Workspace};
 
     #[test]

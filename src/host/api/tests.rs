@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mlua::Value;
 
-use super::{case, op, rng};
+use super::{candidate, case, experiment, op, rng};
 use crate::host::{Host, Settings, Workspace};
 
 /// Modules whose stub is rendered and tested beside their code.
@@ -72,6 +72,11 @@ fn every_field_and_method_of_an_object_has_a_stub() {
     assert_eq!(fields(&stub("op"), "Op"), names(&op::FIELDS));
     assert_eq!(declared(&stub("op"), "Op:"), names(&op::METHODS));
     assert_eq!(declared(&stub("rng"), "Rng:"), names(&rng::METHODS));
+    assert_eq!(fields(&stub("candidate"), "Candidate"), names(&candidate::FIELDS));
+    assert_eq!(declared(&stub("candidate"), "Candidate:"), names(&candidate::METHODS));
+    assert_eq!(declared(&stub("experiment"), "Draws:"), names(&experiment::DRAWS_METHODS));
+    assert_eq!(declared(&stub("experiment"), "Plan:"), names(&experiment::PLAN_METHODS));
+    assert_eq!(fields(&stub("experiment"), "Run"), names(&experiment::RUN_FIELDS));
 }
 
 /// The lists that the stubs are held against name what the objects really have.

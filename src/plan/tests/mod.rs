@@ -22,6 +22,7 @@ impl Compiler for Fake {
     fn compile(&self, job: &CompileJob) -> Result<Module, CompileError> {
         let kernels = job.kernels.iter().map(|name| Ok(KernelInfo { name: name.clone(), params: params(name)? }));
         Ok(Module {
+            headers: Vec::new(),
             source: job.source.clone(),
             options: job.options.clone(),
             key: String::new(),

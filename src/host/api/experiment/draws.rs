@@ -20,7 +20,7 @@ use crate::truth::Tensor;
 
 /// One case's draws. Truth is computed when it is first asked for, after the candidate ran.
 #[derive(Clone)]
-pub struct Draws(pub(super) Rc<DrawsInner>);
+pub(super) struct Draws(pub(super) Rc<DrawsInner>);
 
 pub(super) struct DrawsInner {
     pub(super) op: Rc<Op>,
@@ -153,7 +153,7 @@ impl FromLua for Draws {
 }
 
 /// For messages and the check of the stubs.
-pub(crate) const METHODS: [&str; 1] = ["reference_times"];
+pub(in crate::host::api) const METHODS: [&str; 1] = ["reference_times"];
 
 impl UserData for Draws {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {

@@ -21,7 +21,7 @@ const MIN_REP_NS: u64 = 5_000_000;
 
 /// What a launcher left: times, and outputs in the judge's memory.
 #[derive(Clone)]
-pub struct Run(pub(super) Rc<RunInner>);
+pub(super) struct Run(pub(super) Rc<RunInner>);
 
 pub(super) struct RunInner {
     pub(super) plan: Rc<Plan>,
@@ -95,7 +95,7 @@ impl FromLua for Run {
 }
 
 /// For messages and the check of the stubs.
-pub(crate) const FIELDS: [&str; 3] = ["backward", "forward", "scratch_mb"];
+pub(in crate::host::api) const FIELDS: [&str; 3] = ["backward", "forward", "scratch_mb"];
 
 impl UserData for Run {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {

@@ -9,13 +9,8 @@ mod launch;
 mod plan;
 mod settings;
 
-pub use draws::Draws;
-pub use launch::Run;
-pub use plan::LuaPlan;
-
-pub(crate) use draws::METHODS as DRAWS_METHODS;
-pub(crate) use launch::FIELDS as RUN_FIELDS;
-pub(crate) use plan::METHODS as PLAN_METHODS;
+#[cfg(test)]
+pub(super) use {draws::METHODS as DRAWS_METHODS, launch::FIELDS as RUN_FIELDS, plan::METHODS as PLAN_METHODS};
 
 use mlua::{IntoLua, Lua, MultiValue, Table, Value};
 

@@ -19,7 +19,7 @@ use crate::{plan as planner, worker};
 
 /// A checked plan and the files that it came from.
 #[derive(Clone)]
-pub struct LuaPlan {
+pub(super) struct LuaPlan {
     pub(super) plan: Rc<Plan>,
     candidate: LuaCandidate,
 }
@@ -64,7 +64,7 @@ impl FromLua for LuaPlan {
 }
 
 /// For messages and the check of the stubs.
-pub(crate) const METHODS: [&str; 3] = ["data", "render", "sources"];
+pub(in crate::host::api) const METHODS: [&str; 3] = ["data", "render", "sources"];
 
 impl UserData for LuaPlan {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
