@@ -24,5 +24,5 @@ return {
   end,
   flops = function(c) return 4 * c.numel.x, 10 * c.numel.x end,
 
-  impls = { popcorn = "rms_norm_cu" },
+  impls = { popcorn = "rms_norm_cu", plain = "rms_norm_plain_cu" },
 }

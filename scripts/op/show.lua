@@ -4,7 +4,7 @@ local text = require "scripts.lib.text"
 local sample = require "scripts.samplers.default"
 
 local op = popcorn.op.load(args.op)
-local device = args.device or { kind = "cpu", memory_bytes = 8 << 30 }
+local device = popcorn.device.open(args.device or "auto")
 local cases = sample(op, args.cases or 4, device)
 
 local rows = {}

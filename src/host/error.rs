@@ -64,7 +64,7 @@ impl From<LuaError> for HostError {
             if host.kind == HostErrorKind::Script && !has_place(&host.message) {
                 host.message = with_place(place, &host.message);
             }
-            if host.detail.is_empty() {
+            if host.kind == HostErrorKind::Script && host.detail.is_empty() {
                 host.detail = detail;
             }
             return host;

@@ -109,7 +109,7 @@ fn a_workspace_file_wins_over_the_built_in_one() {
 #[test]
 fn run_gives_a_script_its_arguments_and_exit_code() {
     let fixture = Fixture::new();
-    fixture.write("mine.lua", "local a, b = ...\npopcorn.out(a .. '/' .. b)\nreturn popcorn.exit.no_verdict");
+    fixture.write("mine.lua", "local args = ...\npopcorn.out(args[1] .. '/' .. args[2])\nreturn popcorn.exit.no_verdict");
     let output = fixture.run(&["run", "mine.lua", "one", "--two"]);
     assert_eq!(
         (output.status.code(), text(&output.stdout).as_str()),

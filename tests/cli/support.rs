@@ -15,6 +15,8 @@ return {
   params = { { "x", "float[..., hidden]" } },
   returns = { "float[..., hidden]" },
   reference = function(x) return (x:upcast() * 2):to(x.dtype) end,
+  bytes = function(c) return 2 * c.bytes.x, 2 * c.bytes.x end,
+  flops = function(c) return c.numel.x, c.numel.x end,
   impls = { popcorn = "twice_cu" },
 }
 "#;
