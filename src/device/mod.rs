@@ -4,8 +4,10 @@
 //! maps memory and replays recorded work between two events.
 
 pub mod cpu;
+mod open;
 mod traits;
 
+pub use open::{DEVICES, describe, resolve};
 pub use traits::{
     Access, BoundArg, BoundNode, BufferId, CompileError, CompileErrorKind, CompileJob, Compiler, Device, DeviceError,
     DeviceErrorKind, GraphId, ModuleId,

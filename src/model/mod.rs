@@ -2,15 +2,19 @@
 
 mod case;
 mod dtype;
+mod exit;
+mod fault;
 mod plan;
 mod run;
 mod signature;
 
 pub use case::{Case, CaseParseError, Scalar};
 pub use dtype::{DType, ParseDTypeError};
+pub use exit::Exit;
+pub use fault::{Fault, Status};
 pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, ParamKind, Plan, Role, ScalarValue};
 pub use run::{
     DeviceInfo, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError, PlanErrorKind,
-    PlanReply, PlanRequest, Region, Sample, Schedule, SharedBuffer, Stage,
+    PlanReply, PlanRequest, Region, RunFailure, RunOutcome, RunStatus, Sample, Schedule, SharedBuffer, Stage,
 };
 pub use signature::{Argument, Signature, TensorMeta};

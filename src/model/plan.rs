@@ -10,6 +10,8 @@ use super::DType;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// Compiler and version that made the modules.
+    pub compiler: String,
     pub modules: Vec<Module>,
     pub buffers: Vec<Buffer>,
     pub forward: Vec<Node>,
@@ -22,6 +24,8 @@ pub struct Plan {
 pub struct Module {
     /// Path of the `.cu` file.
     pub source: PathBuf,
+    /// Files that the source includes, other than the device's own headers; absolute.
+    pub headers: Vec<PathBuf>,
     pub options: Vec<String>,
     /// Cache key: hash of content, included headers, options, kernels, compiler and device kind.
     pub key: String,

@@ -48,6 +48,8 @@ pub enum PlanErrorKind {
     Compile,
     /// A launch whose kernel, grid or arguments do not fit.
     Launch,
+    /// The plan needs more memory than the device has.
+    Oom,
     /// The environment: no compiler, cache not writable.
     Environment,
 }
@@ -155,6 +157,34 @@ pub enum LaunchFailureKind {
     Launch,
     /// popcorn's own fault or the machine's.
     Environment,
+}
+
+/// What the judge knows after a launcher: times, or why there are none.
+pub type RunOutcome = Result<LaunchReport, RunFailure>;
+
+/// A child that gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(deny_unknown_fields)]
+#[error("{message}")]
+pub struct RunFailure {
+    pub status: RunStatus,
+    /// Machine-readable: `signal:SIGSEGV`, `exit:3`, `deadline:forward`, `protocol`, `oom`, `launch`, `spawn`, …
+    pub reason: String,
+    /// One line: what happened, where.
+    pub message: String,
+    /// The child's last lines, diagnostics only.
+    pub stderr_tail: Vec<String>,
+}
+
+/// How a run without a result counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Crash,
+    Hang,
+    Oom,
+    /// popcorn's own fault or the machine's, never the candidate's.
+    Error,
 }
 
 /// What a record says about the hardware.

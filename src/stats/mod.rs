@@ -1,1 +1,5 @@
 //! Order statistics over raw samples.
+
+mod quantile;
+
+pub use quantile::{Summary, quantile};

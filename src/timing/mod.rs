@@ -1,1 +1,5 @@
-//! The schedule of timed repetitions inside a launcher.
+//! The schedule of one case's launches: what runs in which order, what lies inside a timed window and what outside.
+
+mod measure;
+
+pub use measure::{Draw, Times, measure};

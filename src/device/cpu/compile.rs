@@ -129,6 +129,7 @@ impl CpuCompiler {
             job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
         let module = Module {
             source: job.source.clone(),
+            headers: hashed.iter().map(|(path, _)| path.clone()).collect(),
             options: job.options.clone(),
             artifact: cache::artifact_path(&folder, &key),
             key: key.clone(),

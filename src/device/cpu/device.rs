@@ -11,9 +11,6 @@ use super::{fault, host, matmul};
 use crate::device::{Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId};
 use crate::model::{DeviceInfo, Module};
 
-/// Bytes that a cache flush sweeps; more than the last-level cache of most servers.
-const FLUSH_BYTES: usize = 64 << 20;
-
 /// The embedded device. One value per process: faults in kernels end the process.
 pub struct CpuDevice {
     buffers: Vec<Memory>,
@@ -60,16 +57,21 @@ pub(super) fn launch_error(message: String) -> DeviceError {
     DeviceError { kind: DeviceErrorKind::Launch, message }
 }
 
+/// This machine as a device. `compiler` made, or would make, its artifacts.
+pub fn describe(compiler: String) -> DeviceInfo {
+    let threads = host::cores();
+    DeviceInfo {
+        kind: "cpu".to_owned(),
+        name: format!("cpu: {} ({threads} threads)", host::cpu_name()),
+        memory_bytes: memory::physical(),
+        processors: threads as u32,
+        compiler,
+    }
+}
+
 impl Device for CpuDevice {
     fn describe(&self) -> DeviceInfo {
-        let threads = host::cores();
-        DeviceInfo {
-            kind: "cpu".to_owned(),
-            name: format!("cpu: {} ({threads} threads)", host::cpu_name()),
-            memory_bytes: memory::physical(),
-            processors: threads as u32,
-            compiler: self.compiler.clone(),
-        }
+        describe(self.compiler.clone())
     }
 
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<BufferId, DeviceError> {
@@ -133,7 +135,8 @@ impl Device for CpuDevice {
 
     fn flush_caches(&mut self) -> Result<(), DeviceError> {
         if self.flush.is_empty() {
-            self.flush = vec![0; FLUSH_BYTES];
+            // Twice the cache evicts it; every further MiB only costs page faults, about 1 ms each in a fresh process.
+            self.flush = vec![0; 2 * host::cache_bytes()];
         }
         for line in self.flush.chunks_mut(64) {
             line[0] = line[0].wrapping_add(1);

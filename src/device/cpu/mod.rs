@@ -27,7 +27,7 @@ mod wrapper;
 mod tests;
 
 pub use compile::{CpuCompiler, prepare_runtime};
-pub use device::CpuDevice;
+pub use device::{CpuDevice, describe};
 pub use simt::FAULT_EXIT;
 pub use toolchain::{HostCompiler, find_compiler};
 
