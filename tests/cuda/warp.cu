@@ -136,7 +136,7 @@ extern "C" __global__ void by_value(Config c, float* out) {
 enum class Mode : unsigned char { add, mul };
 __constant__ float table[4] = {1.f, 2.f, 4.f, 8.f};
 template <class T>
-__global__ void parameters(const float* a, float4* b, void* c, const __restrict__ T* d, long long e, unsigned short f,
+__global__ void parameters(const float* a, float4* b, void* c, const T* __restrict__ d, long long e, unsigned short f,
                            const bool g, double h, Mode m, const Config s, signed char k) {
     b->x = a[0] + (float)d[0] + e + f + g + (float)h + (m == Mode::mul) + s.a + k + table[2] + (c == nullptr);
 }

@@ -107,7 +107,8 @@ impl CpuCompiler {
         let stack = BASE_STACK + (2 * frame).next_multiple_of(8192);
 
         fs::write(file("begin.s"), wrapper::BEGIN_ASSEMBLY).map_err(cannot_write)?;
-        fs::write(file("end.s"), wrapper::end_assembly(&needs.dynamic_shared, stack)).map_err(cannot_write)?;
+        fs::write(file("end.s"), wrapper::end_assembly(&needs.dynamic_shared, &needs.initialisers, stack))
+            .map_err(cannot_write)?;
         let mut link = Command::new(&self.compiler.path);
         link.args(["-shared", "-nostdlib", "-Wl,--build-id=none", "-o"]).arg(file("kernel.so"));
         link.args([file("begin.s"), file("kernel.o"), file("end.s"), context]).args(["-lm", "-lc", "-lgcc"]);

@@ -45,7 +45,7 @@ fn user_context(log: &str, needle: &str) -> Option<(String, usize)> {
     let pattern = CONTEXT.as_ref()?;
     let end = log.find(needle).unwrap_or(log.len());
     let before = log[..end].lines().rev().take(30);
-    let after = log[end..].lines().skip(1).take(6);
+    let after = log[end..].lines().skip(1).take_while(|line| !line.contains(" error: "));
     before.chain(after).find_map(|line| {
         let found = pattern.captures(line.trim_start_matches("In file included "))?;
         let file = found["file"].trim();

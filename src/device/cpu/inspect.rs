@@ -31,6 +31,8 @@ const MATH: &str = " exp exp2 exp10 expm1 log log2 log10 log1p sqrt cbrt sin cos
 pub(super) struct Needs {
     /// Names of `extern __shared__` arrays.
     pub(super) dynamic_shared: Vec<String>,
+    /// Initialisers that clang calls, where they exist, before it touches an `extern __shared__` array.
+    pub(super) initialisers: Vec<String>,
     /// Functions and variables that nothing here defines.
     pub(super) undefined: Vec<String>,
     /// `__shared__` variables with a constructor or an initial value.
@@ -53,6 +55,8 @@ pub(super) fn needs(object: &[u8]) -> Result<Needs, object::Error> {
                 if !ours {
                     needs.dynamic_shared.push(name.to_owned());
                 }
+            } else if symbol.is_weak() && name.starts_with("_ZTH") {
+                needs.initialisers.push(name.to_owned());
             } else if !ours && !symbol.is_weak() && !allowed(name) {
                 needs.undefined.push(name.to_owned());
             }

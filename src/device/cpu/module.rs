@@ -13,8 +13,8 @@ use crate::model::Module;
 
 /// A shared object in this process and its kernels.
 pub(super) struct Loaded {
-    /// Kept open for the process's life: fault reports may still point into it.
-    library: Library,
+    /// Open for as long as `module` is used.
+    _library: Library,
     pub(super) module: *const abi::Module,
     pub(super) description: Module,
 }
@@ -50,7 +50,7 @@ impl Loaded {
             (*module).runtime.write(abi::Runtime::table());
         }
         fault::register_object(path, module as usize);
-        Ok(Self { library, module, description: description.clone() })
+        Ok(Self { _library: library, module, description: description.clone() })
     }
 
     /// The entry of a kernel by index.
@@ -64,7 +64,6 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         fault::unregister_object(&self.description.artifact);
-        let _ = &self.library;
     }
 }
 

@@ -40,7 +40,7 @@ pub fn find_compiler(cache_dir: &Path) -> Result<HostCompiler, CompileError> {
     match std::env::var_os("POPCORN_CXX").filter(|wanted| !wanted.is_empty()) {
         Some(wanted) => find_named(&wanted, cache_dir),
         None => {
-            let (path, identity) = locate()?;
+            let (path, identity) = locate(&search_path())?;
             identify(path, identity, cache_dir)
         }
     }
@@ -82,9 +82,8 @@ fn search_path() -> OsString {
 }
 
 /// Path and identity of the compiler, without running it.
-fn locate() -> Result<(PathBuf, String), CompileError> {
-    let search = search_path();
-    ["g++", "clang++", "c++"].into_iter().find_map(|name| resolve(OsStr::new(name), &search)).ok_or_else(|| {
+pub(super) fn locate(search: &OsStr) -> Result<(PathBuf, String), CompileError> {
+    ["g++", "clang++", "c++"].into_iter().find_map(|name| resolve(OsStr::new(name), search)).ok_or_else(|| {
         environment(
             "no C++ compiler found (looked for g++, clang++, c++ on PATH); install one, e.g. `apt install g++`, \
              or set POPCORN_CXX"

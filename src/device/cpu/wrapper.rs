@@ -160,16 +160,18 @@ simt_shared_begin:
 .section .note.GNU-stack,\"\",@progbits
 ";
 
-/// Linked after the kernels: canary and pad (unaligned, so that no gap hides an overrun), the dynamic shared memory under every name that the kernels give it, and
-/// two numbers.
-pub(super) fn end_assembly(dynamic: &[String], stack_bytes: u64) -> String {
+/// Linked after the kernels: canary and pad (unaligned, so that no gap hides an overrun), the dynamic shared memory under every name that the kernels give it,
+/// initialisers that do nothing, and two numbers.
+pub(super) fn end_assembly(dynamic: &[String], initialisers: &[String], stack_bytes: u64) -> String {
     let object = |name: &str| format!(".globl {name}\n.hidden {name}\n.type {name},@object\n{name}:\n");
     let dynamic_bytes = if dynamic.is_empty() { 0 } else { u64::from(MAX_DYNAMIC_SHARED) };
+    let function = |name: &String| format!(".globl {name}\n.hidden {name}\n.type {name},@function\n{name}:\nret\n");
+    let functions: String = initialisers.iter().map(function).collect();
     let names: String = dynamic.iter().map(|name| object(name)).collect();
     format!(
         ".section .tbss,\"awT\",@nobits\n{}.zero 64\n.zero 16384\n\
          .section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n{names}{}.zero {dynamic_bytes}\n.zero 64\n.zero 16384\n\
-         .section .rodata\n.balign 8\n{}.quad {stack_bytes}\n.quad {dynamic_bytes}\n\
+         .text\n{functions}.section .rodata\n.balign 8\n{}.quad {stack_bytes}\n.quad {dynamic_bytes}\n\
          .section .note.GNU-stack,\"\",@progbits\n",
         object("simt_shared_end"),
         object("simt_dynamic"),

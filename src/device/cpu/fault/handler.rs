@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::reporter::{self, Note, Want};
+use crate::device::cpu::memory::page_size;
 use crate::device::cpu::simt;
 
 /// Bytes of the alternate signal stack; the handler needs a page or two.
@@ -103,26 +104,25 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         want: Want::Fault { signal, code, address, write },
         pc,
         sp,
-        stack_end: simt::fiber_stack_of().map_or(sp, |range| range.end),
+        stack_end: readable_end(sp),
         place: Some(place),
     });
     wait_for_end();
 }
 
 extern "C" fn on_question(signal: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
-    static BUSY: AtomicI32 = AtomicI32::new(0);
-    let ends = signal == libc::SIGTERM;
-    match simt::here() {
-        Some(place) => {
-            if BUSY.swap(1, Ordering::SeqCst) != 0 && !ends {
-                return;
-            }
-            let (pc, sp, _) = machine(context);
-            let stack_end = simt::fiber_stack_of().map_or(sp, |range| range.end);
-            reporter::leave(Note { want: Want::Where { ends }, pc, sp, stack_end, place: Some(place) });
-            BUSY.store(0, Ordering::SeqCst);
-        }
-        None => reporter::leave(Note { want: Want::Where { ends }, pc: 0, sp: 0, stack_end: 0, place: None }),
+    let want = Want::Where { ends: signal == libc::SIGTERM };
+    let place = simt::here();
+    let (pc, sp, _) = if place.is_some() { machine(context) } else { (0, 0, false) };
+    reporter::leave(Note { want, pc, sp, stack_end: readable_end(sp), place });
+}
+
+/// The end of what can surely be read above a stack pointer: the fiber's stack, or in the middle of a switch, when
+/// the pointer is still on another, the rest of its page.
+fn readable_end(sp: usize) -> usize {
+    match simt::fiber_stack_of() {
+        Some(stack) if stack.contains(&sp) => stack.end,
+        _ => sp.next_multiple_of(page_size()),
     }
 }
 

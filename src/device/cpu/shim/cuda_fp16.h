@@ -1,6 +1,6 @@
 // half and half2: stored as IEEE binary16; arithmetic in float, rounded once per operation.
 #pragma once
-#if defined(__aarch64__)
+#if defined(__aarch64__) || defined(__clang__)
 typedef __fp16 simt_f16;
 #else
 typedef _Float16 simt_f16;
@@ -11,13 +11,21 @@ struct __attribute__((aligned(2))) __half {
     unsigned short x;
     __half() = default;
     constexpr __half(__half_raw r) : x(r.x) {}
-    __half(float f) : x(simt_bit_cast<unsigned short>((simt_f16)f)) {}
+    // By memory, because not every compiler takes a narrow float as an argument.
+    __half(float f) {
+        simt_f16 h = (simt_f16)f;
+        memcpy(&x, &h, sizeof(x));
+    }
     __half(double d) : __half(simt_opaque(simt_round_odd(d))) {}
 #define SIMT_FROM(T) __half(T v) : __half((double)v) {}
     SIMT_FROM(short) SIMT_FROM(unsigned short) SIMT_FROM(int) SIMT_FROM(unsigned) SIMT_FROM(long)
     SIMT_FROM(unsigned long) SIMT_FROM(long long) SIMT_FROM(unsigned long long)
 #undef SIMT_FROM
-    operator float() const { return (float)simt_bit_cast<simt_f16>(x); }
+    operator float() const {
+        simt_f16 h;
+        memcpy(&h, &x, sizeof(x));
+        return (float)h;
+    }
     operator __half_raw() const { return __half_raw{x}; }
 };
 typedef __half half;

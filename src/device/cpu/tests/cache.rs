@@ -113,6 +113,24 @@ fn a_cache_that_cannot_be_written_is_an_environment_fault() {
 }
 
 #[test]
+fn a_machine_without_a_compiler_is_told_how_to_get_one() {
+    let error = super::super::toolchain::locate(std::ffi::OsStr::new("/nowhere:/dev/null")).unwrap_err();
+    assert_eq!(error.kind, CompileErrorKind::Environment);
+    assert!(error.message.contains("no C++ compiler found") && error.message.contains("apt install g++"), "{error}");
+}
+
+#[test]
+fn what_all_compilations_share_is_made_ahead() {
+    let place = Place::new();
+    let cache = place.path("cache");
+    super::super::prepare_runtime(&cache).unwrap();
+    let before = std::fs::read_dir(cache.join("cpu")).unwrap().count();
+    super::super::prepare_runtime(&cache).unwrap();
+    assert_eq!(std::fs::read_dir(cache.join("cpu")).unwrap().count(), before);
+    assert!(loads(&place.compile()));
+}
+
+#[test]
 fn a_missing_source_is_the_candidates_fault() {
     let error = compile_in(&super::cache_dir(), Path::new("/nowhere/k.cu"), &["k"], &[]).unwrap_err();
     assert_eq!(error.kind, CompileErrorKind::Source);

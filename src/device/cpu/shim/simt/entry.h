@@ -19,7 +19,8 @@ template <class T> struct simt_bare<T* __restrict__> { typedef T* type; static c
 
 template <class T, bool is_enum = __is_enum(T)> struct simt_scalar { static constexpr unsigned kind = 0; };
 template <class T> struct simt_scalar<T, true> {
-    static constexpr unsigned kind = __underlying_type(T)(-1) < __underlying_type(T)(0) ? 2 : 3;
+    typedef __underlying_type(T) underlying;
+    static constexpr unsigned kind = underlying(-1) < underlying(0) ? 2 : 3;
 };
 #define SIMT_SCALAR(T, n) template <> struct simt_scalar<T, false> { static constexpr unsigned kind = n; };
 SIMT_SCALAR(bool, 5)

@@ -2,10 +2,8 @@
 #pragma once
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
-#define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
-#define CUDA_VERSION 12000
 // Steers code that asks to its branch without newer hardware instructions.
 #define __CUDA_ARCH__ 700
 #define POPCORN_CPU 1
