@@ -27,7 +27,7 @@ fn op_list_and_show() {
         assert!(text(&output.stdout).contains(op), "{op}");
     }
     let listed: serde_json::Value = serde_json::from_slice(&fixture.run(&["op", "list", "--json"]).stdout).unwrap();
-    assert!(listed.as_array().unwrap().len() >= OPS.len());
+    assert!(listed["ops"].as_array().unwrap().len() >= OPS.len());
     for op in OPS {
         let output = fixture.run(&["op", "show", op]);
         assert_eq!(output.status.code(), Some(0), "{op}: {}", text(&output.stderr));
@@ -109,7 +109,8 @@ fn a_workspace_file_wins_over_the_built_in_one() {
 #[test]
 fn run_gives_a_script_its_arguments_and_exit_code() {
     let fixture = Fixture::new();
-    fixture.write("mine.lua", "local args = ...\npopcorn.out(args[1] .. '/' .. args[2])\nreturn popcorn.exit.no_verdict");
+    fixture
+        .write("mine.lua", "local args = ...\npopcorn.out(args[1] .. '/' .. args[2])\nreturn popcorn.exit.no_verdict");
     let output = fixture.run(&["run", "mine.lua", "one", "--two"]);
     assert_eq!(
         (output.status.code(), text(&output.stdout).as_str()),
