@@ -197,7 +197,7 @@ fn other_deaths_are_named() {
         &["crash", "hang"],
         &["twice"],
     );
-    expect(&[], &[(BODY, "if (i < n) y[i] = T(float(1 / (n - 132)));")], &["crash"], &["twice"]);
+    expect(&[], &[(BODY, "if (i < n) y[i] = T(float(100 / (n - 132)));")], &["crash"], &["twice"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Op files that are wrong, and names that do not exist.
 
-use super::support::{CASE, Fixture, TWICE_OP, assert_fails, text};
+use super::support::{CASE, Fixture, TWICE_LUA, TWICE_OP, assert_fails, text};
 
 /// An op fault is never held against the candidate: exit 4, whatever else happens.
 fn expect_fault(from: &str, to: &str, words: &[&str]) {
@@ -99,7 +99,8 @@ fn a_candidate_that_is_not_there() {
     std::fs::remove_file(fixture.root().join("kernels/twice_cu.lua")).unwrap();
     assert_fails(&fixture.run(&["loop", "try", "twice"]), 2, &["twice", "kernels/twice_cu.lua"]);
     assert_fails(&fixture.run(&["loop", "try", "twice", "--impl", "nowhere.lua"]), 2, &["nowhere.lua"]);
-    assert_fails(&fixture.run(&["loop", "try", "twice", "--vs", "ligre"]), 2, &["ligre"]);
+    fixture.write("kernels/twice_cu.lua", TWICE_LUA);
+    assert_fails(&fixture.run(&["loop", "try", "twice", "--vs", "ligre"]), 2, &["ligre", "popcorn"]);
     assert_fails(&fixture.run(&["loop", "try", "gelu"]), 2, &["gelu"]);
 }
 
