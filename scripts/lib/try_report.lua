@@ -5,7 +5,7 @@ local M = {}
 
 --- `0.123 ms`, or a dash.
 local function ms(value)
-  return value and ("%.3f"):format(value) or "-"
+  return value and (value < 0.1 and "%.4f" or "%.3f"):format(value) or "-"
 end
 
 --- `forward / backward` medians.
@@ -21,9 +21,9 @@ function M.begin(op, cases, candidate, settings, json)
   if json then
     return
   end
-  popcorn.out(("%s: %s on %s, %d %s, %d draws, %s"):format(
-    popcorn.report.style(op.name, "bold"), candidate.shown, settings.device, #cases,
-    #cases == 1 and "case" or "cases", settings.reps, settings.backward and "forward and backward" or "forward only"))
+  popcorn.out(("%s: %s on %s, %s, %s, %s"):format(
+    popcorn.report.style(op.name, "bold"), candidate.shown, settings.device, text.plural(#cases, "case"),
+    text.plural(settings.reps, "draw"), settings.backward and "forward and backward" or "forward only"))
 end
 
 --- One finished case: status, case, times, what they are compared with, and how much of its error bound it used.

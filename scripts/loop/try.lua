@@ -31,7 +31,9 @@ popcorn.ledger.check_writable(log)
 report.begin(op, cases, candidate, settings, args.json)
 local results = {}
 for i, case in ipairs(cases) do
+  popcorn.report.progress(("case %d of %d: %s"):format(i, #cases, case.text))
   results[i] = experiment.run(op, case, candidate, rival, settings)
+  popcorn.report.progress()
   report.case(results[i], args.json)
 end
 

@@ -1,4 +1,3 @@
-// LEAD NOTE 04:12: see LEAD-NOTE.md: the lead writes src/worker and src/timing in /work/main; you only do src/plan.
 //! The planner: a bare Lua VM calls the candidate on symbolic tensors and records what it does as a plan.
 //!
 //! The order of work: [`vm`] builds a VM that can compute and nothing else, `gpu` (this module's [`gpu`]) is all it

@@ -253,3 +253,24 @@ fn a_kernel_that_floods_stdout_keeps_the_last_lines_only() {
     assert_eq!(tried.status(), "crash");
     assert!(tried.record["results"][0]["detail"].as_array().unwrap().len() <= 8);
 }
+
+#[test]
+fn an_input_that_the_outputs_do_not_depend_on_wants_a_zero_gradient() {
+    let fixture = Fixture::new();
+    fixture.edit(
+        "ops/twice.lua",
+        r#"{ "x", "float[..., hidden]" }"#,
+        r#"{ "x", "float[..., hidden]" }, { "z", "float[hidden]" }"#,
+    );
+    fixture.edit("ops/twice.lua", "function(x)", "function(x, z)");
+    let lua = "return { x = twice(dy) }";
+    let with_z = |z: &str| format!("return {{ x = twice(dy), z = {z} }}");
+    fixture.edit("kernels/twice_cu.lua", "return twice(x) end", "return twice(x), { x = x } end");
+    fixture.edit("kernels/twice_cu.lua", lua, &with_z("gpu.zeros({ 33 }, dy.dtype)"));
+    let tried = fixture.try_twice(&[]);
+    assert_eq!((tried.status(), tried.code), ("pass", 0), "{}", tried.words());
+    fixture.edit("kernels/twice_cu.lua", "gpu.zeros({ 33 }, dy.dtype)", "gpu.full({ 33 }, 1.0, dy.dtype)");
+    let tried = fixture.try_twice(&[]);
+    assert_eq!((tried.status(), tried.code), ("fail", 1), "{}", tried.words());
+    assert!(tried.reason().contains("grad z"), "{}", tried.reason());
+}
