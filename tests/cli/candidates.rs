@@ -24,6 +24,14 @@ fn expect(lua: &[(&str, &str)], cu: &[(&str, &str)], statuses: &[&str], words: &
     assert!(!tried.stderr.contains("panicked"), "{}", tried.stderr);
 }
 
+/// Tries the usual case and `second`; the exit code and both results.
+fn try_two(fixture: &Fixture, second: &str) -> (Option<i32>, serde_json::Value) {
+    let args = ["loop", "try", "twice", "--case", CASE, "--case", second, "--reps", "2", "--timeout", "2", "--json"];
+    let output = fixture.run(&args);
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a record");
+    (output.status.code(), record["results"].clone())
+}
+
 const BODY: &str = "if (i < n) y[i] = T(2.f * float(x[i]));";
 
 #[test]
@@ -201,48 +209,30 @@ fn other_deaths_are_named() {
 }
 
 #[test]
+fn a_deadlocked_barrier_is_a_crash_with_its_line() {
+    // Half a warp waits for a lane that has gone to the block's barrier.
+    let deadlock = "if (threadIdx.x < 16) __syncwarp(0x0001ffff); else __syncthreads();";
+    expect(&[], &[(BODY, deadlock)], &["crash"], &["deadlock", "twice.cu:6"]);
+}
+
+#[test]
 fn an_endless_kernel_is_a_hang_and_the_next_case_passes() {
     let fixture = Fixture::new();
     fixture.edit("kernels/twice.cu", BODY, &format!("for (volatile int spin = 1; n == 132 && spin;) {{}} {BODY}"));
-    let output = fixture.run(&[
-        "loop",
-        "try",
-        "twice",
-        "--case",
-        CASE,
-        "--case",
-        "hidden=32,batch=(4,),float32",
-        "--reps",
-        "2",
-        "--timeout",
-        "2",
-        "--json",
-    ]);
-    let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a record");
-    assert_eq!(record["results"][0]["status"], "hang", "{record}");
-    assert!(record["results"][0]["reason"].as_str().unwrap().contains("forward"), "{record}");
-    assert_eq!(record["results"][1]["status"], "pass", "{record}");
-    assert_eq!(output.status.code(), Some(1));
+    let (code, results) = try_two(&fixture, "hidden=32,batch=(4,),float32");
+    assert_eq!(results[0]["status"], "hang", "{results}");
+    assert!(results[0]["reason"].as_str().unwrap().contains("forward"), "{results}");
+    assert_eq!(results[1]["status"], "pass", "{results}");
+    assert_eq!(code, Some(1));
 }
 
 #[test]
 fn a_case_that_dies_does_not_stop_the_others() {
     let fixture = Fixture::new();
     fixture.edit("kernels/twice.cu", BODY, &format!("if (n == 132) __trap(); {BODY}"));
-    let output = fixture.run(&[
-        "loop",
-        "try",
-        "twice",
-        "--case",
-        CASE,
-        "--case",
-        "hidden=32,batch=(4,),bfloat16",
-        "--reps",
-        "2",
-        "--json",
-    ]);
-    let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a record");
-    assert_eq!((&record["results"][0]["status"], &record["results"][1]["status"]), (&"crash".into(), &"pass".into()));
+    let (code, results) = try_two(&fixture, "hidden=32,batch=(4,),bfloat16");
+    assert_eq!((&results[0]["status"], &results[1]["status"]), (&"crash".into(), &"pass".into()));
+    assert_eq!(code, Some(1));
 }
 
 #[test]
