@@ -3,8 +3,12 @@
 //! A [`Compiler`] turns a `.cu` file into a cached artifact and needs no device; a [`Device`] loads artifacts,
 //! maps memory and replays recorded work between two events.
 
+mod cache;
 pub mod cpu;
 mod open;
+mod options;
+mod params;
+mod scan;
 mod traits;
 
 pub use open::{DEVICES, describe, resolve};

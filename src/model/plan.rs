@@ -40,7 +40,16 @@ pub struct Module {
 pub struct KernelInfo {
     /// CUDA name expression, e.g. `rms_norm_fwd<__nv_bfloat16>`.
     pub name: String,
+    /// Its name in the artifact, where that is not `name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
     pub params: Vec<ParamInfo>,
+}
+
+impl KernelInfo {
+    pub fn new(name: &str, params: Vec<ParamInfo>) -> Self {
+        Self { name: name.to_owned(), symbol: None, params }
+    }
 }
 
 /// One kernel parameter.

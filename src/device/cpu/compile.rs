@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::toolchain::{self, HostCompiler, environment, find_compiler};
-use super::wrapper::{self, source_error};
-use super::{cache, context, diagnose, inspect, shim};
+use super::toolchain::{self, HostCompiler, find_compiler};
+use super::{context, diagnose, folder, inspect, shim, wrapper};
+use crate::device::cache;
+use crate::device::options::{self, CompileOption, environment, source_error};
 use crate::device::{CompileError, CompileJob, Compiler};
 use crate::model::{KernelInfo, Module};
 
@@ -53,7 +54,7 @@ impl CpuCompiler {
     }
 
     fn build(&self, job: &CompileJob, source: &Path, request: &str, flags: &[String]) -> Result<Module, CompileError> {
-        let folder = cache::folder(&job.cache_dir);
+        let folder = folder(&job.cache_dir);
         let cannot_write = |error: std::io::Error| {
             environment(format!(
                 "cannot write to the compile cache {}: {error}; set POPCORN_CACHE_DIR to another folder",
@@ -126,12 +127,12 @@ impl CpuCompiler {
         let content: String = hashed.iter().map(|(path, hash)| format!("{} {hash}\n", path.display())).collect();
         let key = cache::hash_bytes(format!("{request}\n{content}").as_bytes());
         let kernels =
-            job.kernels.iter().cloned().zip(params).map(|(name, params)| KernelInfo { name, params }).collect();
+            job.kernels.iter().zip(params).map(|(name, params)| KernelInfo::new(name, params)).collect();
         let module = Module {
             source: job.source.clone(),
             headers: hashed.iter().map(|(path, _)| path.clone()).collect(),
             options: job.options.clone(),
-            artifact: cache::artifact_path(&folder, &key),
+            artifact: folder.join(format!("{key}.so")),
             key: key.clone(),
             kernels,
         };
@@ -143,16 +144,17 @@ impl CpuCompiler {
 
 impl Compiler for CpuCompiler {
     fn compile(&self, job: &CompileJob) -> Result<Module, CompileError> {
-        wrapper::check_names(&job.kernels, &job.source)?;
+        options::check_names(&job.kernels, &job.source)?;
         let source = job
             .source
             .canonicalize()
             .map_err(|error| source_error(format!("{}: cannot read the kernel file: {error}", job.source.display())))?;
-        let flags = wrapper::translate_options(&job.options, &source)?;
+        let flags = flags(&options::parse(&job.options, &source)?);
         let text = fs::read(&source)
             .map_err(|error| source_error(format!("{}: cannot read the kernel file: {error}", job.source.display())))?;
         let request = self.request(job, &source, &text);
-        if let Some(mut module) = cache::find(&cache::folder(&job.cache_dir), &request) {
+        let folder = folder(&job.cache_dir);
+        if let Some(mut module) = cache::find(&folder, &request).filter(|_| context::path(&folder).exists()) {
             module.source.clone_from(&job.source);
             return Ok(module);
         }
@@ -164,11 +166,22 @@ impl Compiler for CpuCompiler {
     }
 }
 
+/// The host compiler's form of the options.
+fn flags(options: &[CompileOption]) -> Vec<String> {
+    let flag = |option: &CompileOption| match option {
+        CompileOption::Define(define) => format!("-D{define}"),
+        CompileOption::Include(dir) => format!("-I{}", dir.display()),
+        // Approximate division is what the host can gain too; NaN and infinity keep their meaning, as on a GPU.
+        CompileOption::FastMath => "-freciprocal-math".to_owned(),
+    };
+    options.iter().map(flag).collect()
+}
+
 /// Writes what all compilations share ahead of the first one: the headers, the compiler's version, the context
 /// library. Costs nothing when done before.
 pub fn prepare_runtime(cache_dir: &Path) -> Result<(), CompileError> {
     let compiler = find_compiler(cache_dir)?;
-    let folder = cache::folder(cache_dir);
+    let folder = folder(cache_dir);
     fs::create_dir_all(&folder)
         .and_then(|()| shim::unpack(&folder))
         .map_err(|error| environment(format!("cannot write to the compile cache {}: {error}", folder.display())))?;

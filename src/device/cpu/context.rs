@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::toolchain::{self, HostCompiler, environment};
-use super::{cache, diagnose, shim};
+use super::toolchain::{self, HostCompiler};
+use crate::device::cache;
+use crate::device::options::environment;
+use super::{diagnose, shim};
 use crate::device::CompileError;
 
 const ASSEMBLY: &str = "\

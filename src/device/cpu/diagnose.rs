@@ -7,9 +7,11 @@ use regex::Regex;
 
 use super::inspect::Needs;
 use super::shim::is_shim_path;
-use super::toolchain::{HostCompiler, Output, environment};
-use super::wrapper::{ENTRY_LIST, source_error};
-use super::{features, scan};
+use super::toolchain::{HostCompiler, Output};
+use super::features;
+use super::wrapper::ENTRY_LIST;
+use crate::device::options::{environment, source_error};
+use crate::device::scan;
 use crate::device::{CompileError, CompileErrorKind};
 
 /// One `file:line: error: text` of the compiler.

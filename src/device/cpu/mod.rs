@@ -5,7 +5,6 @@
 //! warp operations, or a plain loop where a kernel has none. A kernel that does what a GPU would not survive ends
 //! the process with [`FAULT_EXIT`] after one line on stderr.
 
-mod cache;
 mod compile;
 mod context;
 mod device;
@@ -18,7 +17,6 @@ mod inspect;
 mod matmul;
 mod memory;
 mod module;
-mod scan;
 mod shim;
 mod simt;
 mod toolchain;
@@ -32,3 +30,8 @@ pub use simt::FAULT_EXIT;
 pub use toolchain::{HostCompiler, find_compiler};
 
 use shim::is_shim_path;
+
+/// The folder of the cpu device in a cache.
+fn folder(cache_dir: &std::path::Path) -> std::path::PathBuf {
+    cache_dir.join("cpu")
+}

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 
-use super::cache;
+use crate::device::cache;
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("shim/", $name)))),*] };

@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use wait_timeout::ChildExt;
 
-use super::cache;
-use crate::device::{CompileError, CompileErrorKind};
+use crate::device::options::environment;
+use crate::device::{CompileError, cache};
 
 /// CPU seconds that one compiler process may take.
 const CPU_SECONDS: u64 = 60;
@@ -28,10 +28,6 @@ pub struct HostCompiler {
     pub is_clang: bool,
     /// Path, size and time of the program: changes when the compiler does.
     pub identity: String,
-}
-
-pub(super) fn environment(message: String) -> CompileError {
-    CompileError { kind: CompileErrorKind::Environment, message, log: String::new() }
 }
 
 /// Finds the compiler: `POPCORN_CXX`, then g++, clang++, c++ on the path. Its version is remembered in `cache_dir`
@@ -56,7 +52,7 @@ pub(super) fn find_named(name: &OsStr, cache_dir: &Path) -> Result<HostCompiler,
 
 /// Asks the program what it is, unless that is known.
 fn identify(path: PathBuf, identity: String, cache_dir: &Path) -> Result<HostCompiler, CompileError> {
-    let note = cache::folder(cache_dir).join(format!("compiler-{}.json", cache::hash_bytes(identity.as_bytes())));
+    let note = super::folder(cache_dir).join(format!("compiler-{}.json", cache::hash_bytes(identity.as_bytes())));
     if let Some(known) = std::fs::read(&note).ok().and_then(|bytes| serde_json::from_slice::<HostCompiler>(&bytes).ok())
         && known.identity == identity
         && known.path == path

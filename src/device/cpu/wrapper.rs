@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::toolchain::HostCompiler;
-use crate::device::{CompileError, CompileErrorKind};
 
 /// Pseudo file name of the entry list in the wrapper: errors there are about the names asked for.
 pub(super) const ENTRY_LIST: &str = "popcorn-kernel-list";
@@ -11,10 +10,6 @@ pub(super) const ENTRY_LIST: &str = "popcorn-kernel-list";
 pub(super) const MAX_DYNAMIC_SHARED: u32 = 232_448;
 /// Section of the objects that describes parameters.
 pub(super) const PARAM_SECTION: &str = ".popcorn.params";
-
-pub(super) fn source_error(message: String) -> CompileError {
-    CompileError { kind: CompileErrorKind::Source, message, log: String::new() }
-}
 
 /// Options of every compilation. Strict aliasing is off because kernels pun through `uint4`; loop optimisations that
 /// trust array bounds would turn an overrun into an endless loop.
@@ -55,70 +50,6 @@ pub(super) fn base_flags(compiler: &HostCompiler) -> Vec<&'static str> {
         ]);
     }
     flags
-}
-
-/// Turns NVRTC options into the host compiler's: `-DNAME=VALUE`, `-I DIR`, `--use_fast_math`.
-pub(super) fn translate_options(options: &[String], source: &Path) -> Result<Vec<String>, CompileError> {
-    let folder = source.parent().unwrap_or(Path::new("."));
-    let refuse = |option: &str, why: &str| {
-        source_error(format!(
-            "{}: option '{option}' {why}; known: -DNAME=VALUE, -I DIR, --use_fast_math",
-            source.display()
-        ))
-    };
-    let mut flags = Vec::new();
-    let mut rest = options.iter().flat_map(|option| match option.strip_prefix("-I ").or(option.strip_prefix("-D ")) {
-        Some(value) => vec![option[..2].to_owned(), value.trim().to_owned()],
-        None => vec![option.clone()],
-    });
-    while let Some(option) = rest.next() {
-        if option.contains(['\n', '\0']) {
-            return Err(refuse(&option.escape_debug().to_string(), "holds a control character"));
-        }
-        if let Some(define) = option.strip_prefix("-D") {
-            let define = if define.is_empty() { rest.next().unwrap_or_default() } else { define.to_owned() };
-            let name = define.split('=').next().unwrap_or_default();
-            let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if !valid {
-                return Err(refuse(&option, "names no macro"));
-            }
-            flags.push(format!("-D{define}"));
-        } else if let Some(dir) = option.strip_prefix("-I") {
-            let dir = if dir.is_empty() { rest.next().unwrap_or_default() } else { dir.to_owned() };
-            let dir = folder.join(dir);
-            if !dir.is_dir() {
-                return Err(refuse(&option, &format!("names no folder ({})", dir.display())));
-            }
-            flags.push(format!("-I{}", dir.display()));
-        } else if option == "--use_fast_math" || option == "-use_fast_math" {
-            // Approximate division is what the host can gain too; NaN and infinity keep their meaning, as on a GPU.
-            flags.push("-freciprocal-math".to_owned());
-        } else {
-            return Err(refuse(&option, "is not supported on the cpu device"));
-        }
-    }
-    Ok(flags)
-}
-
-/// Refuses what is not a C++ name with template arguments, because the names become part of the wrapper's text.
-pub(super) fn check_names(kernels: &[String], source: &Path) -> Result<(), CompileError> {
-    if kernels.is_empty() {
-        return Err(source_error(format!("{}: no kernel was asked for", source.display())));
-    }
-    for name in kernels {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || "_:<>, *&()+-.'".contains(c);
-        let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == ':');
-        let balanced = |open, close| name.matches(open).count() == name.matches(close).count();
-        if !first || !name.chars().all(allowed) || !balanced('<', '>') || !balanced('(', ')') {
-            return Err(source_error(format!(
-                "{}: '{}' is not a kernel name expression such as saxpy or rms_norm<float, 8>",
-                source.display(),
-                name.escape_debug()
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// The translation unit: shim, the user's file by its path, entries.

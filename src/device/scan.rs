@@ -1,7 +1,7 @@
 //! A look at the source text itself, for messages that the compiler cannot give.
 
 /// The text with comments and literals blanked out, line breaks kept, so that offsets and lines stay.
-pub(super) fn strip(text: &str) -> String {
+pub(in crate::device) fn strip(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
     let mut at = 0;
@@ -35,7 +35,7 @@ pub(super) fn strip(text: &str) -> String {
 }
 
 /// 1-based line of a byte offset.
-pub(super) fn line_at(text: &str, offset: usize) -> usize {
+pub(in crate::device) fn line_at(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
@@ -53,12 +53,12 @@ fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
 }
 
 /// First line that names `word` outside comments and literals. `stripped` comes from [`strip`].
-pub(super) fn line_of_word(stripped: &str, word: &str) -> Option<usize> {
+pub(in crate::device) fn line_of_word(stripped: &str, word: &str) -> Option<usize> {
     words(stripped, word).next().map(|at| line_at(stripped, at))
 }
 
 /// Names declared as functions with `qualifier` (`__global__`, `__device__`), in order.
-pub(super) fn functions(stripped: &str, qualifier: &str) -> Vec<String> {
+pub(in crate::device) fn functions(stripped: &str, qualifier: &str) -> Vec<String> {
     let mut names = Vec::new();
     for at in words(stripped, qualifier) {
         if let Some(name) = declared_name(&stripped[at + qualifier.len()..])
@@ -117,7 +117,7 @@ fn skip_parentheses(bytes: &[u8], open: usize) -> Option<usize> {
 }
 
 /// The plain function name in a name expression: `ns::rms_norm<float, 8>` gives `rms_norm`.
-pub(super) fn base_name(expression: &str) -> &str {
+pub(in crate::device) fn base_name(expression: &str) -> &str {
     let head = expression.split('<').next().unwrap_or(expression).trim();
     head.rsplit("::").next().unwrap_or(head).trim()
 }
