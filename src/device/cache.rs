@@ -75,7 +75,13 @@ pub(in crate::device) fn find(folder: &Path, request: &str) -> Option<Module> {
 }
 
 /// Stores a compilation: artifact, then manifest, then index, so that each is there when the next names it.
-pub(in crate::device) fn store(folder: &Path, request: &str, index: &Index, module: &Module, artifact: &[u8]) -> io::Result<()> {
+pub(in crate::device) fn store(
+    folder: &Path,
+    request: &str,
+    index: &Index,
+    module: &Module,
+    artifact: &[u8],
+) -> io::Result<()> {
     let manifest = Manifest { artifact_hash: hash_bytes(artifact), module: module.clone() };
     write_atomic(&module.artifact, artifact)?;
     write_atomic(&manifest_path(folder, &index.key), &serde_json::to_vec(&manifest)?)?;

@@ -126,8 +126,7 @@ impl CpuCompiler {
         }
         let content: String = hashed.iter().map(|(path, hash)| format!("{} {hash}\n", path.display())).collect();
         let key = cache::hash_bytes(format!("{request}\n{content}").as_bytes());
-        let kernels =
-            job.kernels.iter().zip(params).map(|(name, params)| KernelInfo::new(name, params)).collect();
+        let kernels = job.kernels.iter().zip(params).map(|(name, params)| KernelInfo::new(name, params)).collect();
         let module = Module {
             source: job.source.clone(),
             headers: hashed.iter().map(|(path, _)| path.clone()).collect(),

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::toolchain::{self, HostCompiler};
-use crate::device::cache;
-use crate::device::options::environment;
 use super::{diagnose, shim};
 use crate::device::CompileError;
+use crate::device::cache;
+use crate::device::options::environment;
 
 const ASSEMBLY: &str = "\
 .section .tbss,\"awT\",@nobits

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::features;
 use super::inspect::Needs;
 use super::shim::is_shim_path;
 use super::toolchain::{HostCompiler, Output};
-use super::features;
 use super::wrapper::ENTRY_LIST;
 use crate::device::options::{environment, source_error};
 use crate::device::scan;
