@@ -35,6 +35,12 @@ function M.decay(log_gate)
   return (sum:unsqueeze(-1) - sum:unsqueeze(-2)):tril():exp():tril()
 end
 
+-- exp(-rate_h (i - j)) for j <= i and 0 elsewhere, for one rate per head.
+function M.fixed_decay(rate, seq)
+  local steps = M.distance(seq):to(rate.dtype)
+  return (steps * -rate:reshape(-1, 1, 1)):tril():exp():tril()
+end
+
 -- Query and key pairs of a sequence.
 function M.pairs(seq, causal) return causal and seq * (seq + 1) // 2 or seq * seq end
 
