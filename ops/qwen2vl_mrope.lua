@@ -9,14 +9,6 @@ local function angle(fn)
   end
 end
 
--- "[8, 4, 4]" -> { 8, 4, 4 }, nil if it is no such list.
-local function sections(text)
-  local list = {}
-  if not text:match "^%[[%d, ]+%]$" then return nil end
-  for extent in text:gmatch "%d+" do list[#list + 1] = math.tointeger(extent) end
-  return #list == 3 and list or nil
-end
-
 return {
   summary = "Rotary position embedding of q and k with three tables of angles (time, height, width), each for its"
     .. " section of the channels, half-rotation layout.",
@@ -26,15 +18,16 @@ return {
     { "k", "float[batch, kv_heads, seq, head_dim]" },
     { "cos", "float[3, batch, seq, head_dim]" },
     { "sin", "float[3, batch, seq, head_dim]" },
-    { "mrope_section", "[8, 4, 4]", values = { "[8, 4, 4]" } },
+    { "mrope_section", { 8, 4, 4 } },
   },
   returns = { "float[batch, q_heads, seq, head_dim]", "float[batch, kv_heads, seq, head_dim]" },
   no_grad = { "cos", "sin" },
   inputs = { cos = angle("cos"), sin = angle("sin") },
 
   domain = function(c)
-    local section = sections(c.args.mrope_section)
-    if not section then return false, "mrope_section must be a list of three extents such as [8, 4, 4]" end
+    local section = c.args.mrope_section
+    if #section ~= 3 then return false, "mrope_section must have three extents: time, height, width" end
+    if math.min(section[1], section[2], section[3]) < 0 then return false, "mrope_section must not be negative" end
     if 2 * (section[1] + section[2] + section[3]) ~= c.dims.head_dim then
       return false, "mrope_section must add up to head_dim / 2"
     end
@@ -42,12 +35,11 @@ return {
   end,
 
   reference = function(q, k, cos, sin, mrope_section)
-    local section = sections(mrope_section)
     -- The sections repeat in the second half; the m-th part of the channels comes from table m.
     local function pick(tables)
       local parts, start = {}, 0
       for part = 0, 5 do
-        local width = section[part % 3 + 1]
+        local width = mrope_section[part % 3 + 1]
         parts[#parts + 1] = tables:select(0, part % 3):narrow(-1, start, width)
         start = start + width
       end
