@@ -71,7 +71,7 @@ M.production = {
 }
 
 -- Dims that a shape is about: production sizes of these matter more than those of the others.
-M.weight = { vocab = 4, hidden = 4, normalized_shape = 4, channels = 4, head_dim = 4, embedding_dim = 4 }
+M.weight = { vocab = 4, seq = 4, total = 4, hidden = 4, normalized_shape = 4, channels = 4, head_dim = 4, embedding_dim = 4 }
 
 -- Dims that may well be equal; any other two had better differ, so that swapping them shows.
 M.tied = { cos_batch = "batch" }
@@ -80,15 +80,18 @@ function M.pool(name)
   return rawget(M.pools, name) or M.other
 end
 
--- Dims that only make sense together. Each repair changes `dims` in place.
+local function largest_divisor(n, at_most)
+  local divisor = math.min(n, at_most)
+  while n % divisor ~= 0 do divisor = divisor - 1 end
+  return divisor
+end
+
+-- Dims and arguments that only make sense together, by name: whichever op has all of them. Each repair changes `dims`
+-- and `args` in place. What an op wants beyond that is its `domain`, which drops what does not fit.
 local repairs = {
   -- Grouped-query attention: every key head serves the same number of query heads.
   function(dims)
-    if dims.q_heads and dims.kv_heads then
-      local heads = math.min(dims.kv_heads, dims.q_heads)
-      while dims.q_heads % heads ~= 0 do heads = heads - 1 end
-      dims.kv_heads = heads
-    end
+    if dims.q_heads and dims.kv_heads then dims.kv_heads = largest_divisor(dims.q_heads, dims.kv_heads) end
   end,
   -- One table of angles for all batch entries, or one for each.
   function(dims)
@@ -98,11 +101,58 @@ local repairs = {
   function(dims)
     if dims.half and dims.head_dim then dims.half = math.min(dims.half, dims.head_dim // 2) end
   end,
+  -- Sections of a head's angles, half of them for time and a quarter each for height and width.
+  function(dims, args)
+    if args.mrope_section and dims.head_dim then
+      local half = dims.head_dim // 2
+      args.mrope_section = { half - 2 * (half // 4), half // 4, half // 4 }
+    end
+  end,
+  -- A token goes to at most all experts.
+  function(dims, args)
+    if args.top_k and dims.experts then args.top_k = math.min(args.top_k, dims.experts) end
+  end,
+  -- One level for the token itself, and one for each power of two below the sequence's length.
+  function(dims)
+    if dims.levels and dims.seq then
+      dims.levels = 1
+      while 1 << (dims.levels - 1) < dims.seq do dims.levels = dims.levels + 1 end
+    end
+  end,
+  -- Mini-batches fill the sequence.
+  function(dims, args)
+    if args.mini_batch_size and dims.seq then args.mini_batch_size = largest_divisor(dims.seq, args.mini_batch_size) end
+  end,
+  -- Groups have the same number of channels.
+  function(dims, args)
+    if args.num_groups and dims.channels then args.num_groups = largest_divisor(dims.channels, args.num_groups) end
+  end,
+  -- One gate per key channel of every head.
+  function(dims)
+    if dims.gate_dim and dims.heads and dims.key_dim then dims.gate_dim = dims.heads * dims.key_dim end
+  end,
+  -- No more sequences than tokens.
+  function(dims)
+    if dims.boundaries and dims.total then dims.boundaries = math.min(dims.boundaries, dims.total + 1) end
+  end,
+  -- A convolution's kernel fits into the padded image.
+  function(dims, args)
+    if dims.kernel_size and dims.seq and args.padding then
+      dims.kernel_size = math.min(dims.kernel_size, dims.seq + 2 * args.padding)
+    end
+  end,
+  -- Every block can be selected, so that nothing hangs on how near-equal scores are ranked.
+  function(dims, args)
+    if args.block_count and args.block_size and dims.seq then
+      dims.seq = math.min(dims.seq, args.block_count * args.block_size)
+    end
+  end,
 }
 
-function M.repair(dims)
-  for _, repair in ipairs(repairs) do repair(dims) end
-  return dims
+-- Makes dims and arguments (name to value; None is popcorn.null) agree, and returns both.
+function M.repair(dims, args)
+  for _, repair in ipairs(repairs) do repair(dims, args) end
+  return dims, args
 end
 
 return M

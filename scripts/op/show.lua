@@ -1,29 +1,38 @@
--- popcorn op show OP [--cases N] [--json]: signature, pools, tolerance, implementations and the default sample.
+-- popcorn op show OP [--cases N] [--json]: what it computes and who defined it, signature, pools, tolerance,
+-- implementations, the default sample, and the least traffic and work of its first case.
 local args = ...
 local text = require "scripts.lib.text"
+local tolerances = require "scripts.lib.tolerances"
 local sample = require "scripts.samplers.default"
 
 local op = popcorn.op.load(args.op)
 local device = popcorn.device.open(args.device or "auto")
 local cases = sample(op, args.cases or 4, device)
 
-local rows = {}
-for i, case in ipairs(cases) do
-  local forward, backward = op:bytes(case)
-  local flops = op:flops(case)
-  rows[i] = { id = case.id, case = case.text, bytes = { forward = forward, backward = backward }, flops = flops }
+-- What a case must at least move and compute, by pass; `intensity` is operations a byte.
+local function floor_of(case)
+  local bytes, flops = { op:bytes(case) }, { op:flops(case) }
+  local function pass(i)
+    return { bytes = bytes[i], flops = flops[i], intensity = bytes[i] > 0 and flops[i] / bytes[i] or 0 }
+  end
+  return { forward = pass(1), backward = pass(2) }
 end
+
+local rows = {}
+for i, case in ipairs(cases) do rows[i] = { id = case.id, case = case.text, floor = floor_of(case) } end
+local tolerance = tolerances.of(op)
 
 if args.json then
   popcorn.out(popcorn.json.encode {
     name = op.name,
     file = op.file,
     summary = op.summary,
+    about = popcorn.json.list(op.about),
     tags = popcorn.json.list(op.tags),
     params = op.params,
     returns = popcorn.json.list(op.returns),
     no_grad = popcorn.json.list(op.no_grad),
-    tolerance = op.tolerance,
+    tolerance = tolerance,
     impls = op.impls,
     sample = { id = popcorn.case.sample_id(cases), device = device.kind, cases = rows },
   })
@@ -32,7 +41,8 @@ end
 
 local out = popcorn.out
 out(("%s: %s"):format(op.name, op.summary))
-if #op.tags > 0 then out("tags: " .. table.concat(op.tags, ", ")) end
+for _, line in ipairs(op.about) do out(line) end
+out(("%s   tags: %s"):format(op.file, #op.tags > 0 and table.concat(op.tags, ", ") or "none"))
 out ""
 
 local params = {}
@@ -59,10 +69,13 @@ end
 out("returns    " .. table.concat(returns, ", "))
 if #op.no_grad > 0 then out("no gradient " .. table.concat(op.no_grad, ", ")) end
 
-local tolerance = {}
-for dtype, bound in pairs(op.tolerance) do tolerance[#tolerance + 1] = ("%s %g"):format(dtype, bound) end
-table.sort(tolerance)
-out("tolerance  " .. (#tolerance == 0 and "the default table" or table.concat(tolerance, ", ")))
+local bounds = {}
+for dtype, bound in pairs(tolerance.floor) do
+  bounds[#bounds + 1] = ("%s %g%s"):format(dtype, bound, op.tolerance[dtype] and " (the op's own)" or "")
+end
+table.sort(bounds)
+out(("tolerance  max|error| <= max(%g * honest error, floor * max|truth|); floor: %s"):format(
+  tolerance.honest_factor, table.concat(bounds, ", ")))
 
 local impls = {}
 for name, module in pairs(op.impls) do impls[#impls + 1] = ("%s (kernels/%s.lua)"):format(name, module) end
@@ -73,8 +86,20 @@ out ""
 out(("default sample %s on %s"):format(popcorn.case.sample_id(cases), device.kind))
 local sample_rows = { { "  id", "bytes", "flops", "case" } }
 for _, row in ipairs(rows) do
-  local bytes = row.bytes.forward + row.bytes.backward
-  sample_rows[#sample_rows + 1] = { "  " .. row.id, text.bytes(bytes), text.count(row.flops), row.case }
+  local forward, backward = row.floor.forward, row.floor.backward
+  local bytes, flops = text.bytes(forward.bytes + backward.bytes), text.count(forward.flops + backward.flops)
+  sample_rows[#sample_rows + 1] = { "  " .. row.id, bytes, flops, row.case }
 end
 for _, line in ipairs(text.columns(sample_rows)) do out(line) end
+
+out ""
+out(("least traffic and work of %s"):format(rows[1].case))
+local floor_rows = { { "", "bytes", "flops", "flops per byte" } }
+for _, name in ipairs { "forward", "backward" } do
+  local pass = rows[1].floor[name]
+  floor_rows[#floor_rows + 1] = {
+    "  " .. name, text.bytes(pass.bytes), text.count(pass.flops), ("%.1f"):format(pass.intensity),
+  }
+end
+for _, line in ipairs(text.columns(floor_rows)) do out(line) end
 return 0

@@ -5,15 +5,19 @@
 -- case then takes a target size between the smallest and the largest that is left, and picks the proposal that is
 -- nearest, prefers extents no earlier case has, and is in turn close to production shapes and off every tile border.
 -- Dtypes, arguments and optional tensors take turns, so that few cases meet all of them.
+local cost = require "scripts.lib.cost"
 local dims = require "scripts.lib.dims"
 
-local PROPOSALS = 1000
+-- Looked at, and kept at most.
+local SCATTER, PROPOSALS = 6000, 1000
 
 -- The most a case may take. `elements`: of its largest tensor. `total`: of all its tensors. `flops`: of one forward
--- pass. On the cpu device they keep a case (five draws, both passes, truth) well under a second.
+-- pass. `truth`: of all intermediates of the float64 reference and its gradients. `steps`: of its loop over tokens.
+-- On the cpu device they keep a case (five draws, both passes, truth) well under a second; on cuda, truth stays under
+-- 40 GB.
 local LIMITS = {
-  cpu = { elements = 2 ^ 18, total = 2 ^ 20, flops = 2 ^ 25 },
-  cuda = { elements = 2 ^ 26, total = 2 ^ 28, flops = 2 ^ 40 },
+  cpu = { elements = 2 ^ 18, total = 2 ^ 20, flops = 2 ^ 25, truth = 2 ^ 26, steps = 2 ^ 10 },
+  cuda = { elements = 2 ^ 26, total = 2 ^ 28, flops = 2 ^ 40, truth = 40e9 / 8, steps = 2 ^ 13 },
 }
 
 -- Draws, their gradients and cotangents, outputs and scratch, beside each other in device memory.
@@ -46,42 +50,69 @@ local function turn(list, i, axis)
   return list[(i + axis * (i // #list)) % #list + 1]
 end
 
--- Points of the grid: all of them if they are few, else a fixed scatter.
-local function points_of(op)
+-- Arguments of case i, by name, each from its pool.
+local function arguments(op, i)
+  local args = {}
+  for axis, scalar in ipairs(op.scalars) do args[scalar.name] = turn(scalar.values, i, axis - 1) end
+  return args
+end
+
+local function copy(list)
+  local result = {}
+  for name, value in pairs(list) do result[name] = value end
+  return result
+end
+
+-- A point with its arguments, made to agree; nil where the op is not defined.
+local function case_of(op, point, args, dtype, present)
+  local extents, values = dims.repair(copy(point.dims), copy(args))
+  return op:try_case { dims = extents, batch = point.batch, dtype = dtype, args = values, present = present }
+end
+
+-- The size of a case, if the device can take it: log2 of all its elements.
+local function fitting(op, case, device, limits)
+  local size = op:size(case)
+  if size.total == 0 or size.largest > limits.elements or size.total > limits.total then return nil end
+  if size.total * 4 * COPIES > device.memory_bytes then return nil end
+  local truth = cost.truth(op, case, size)
+  if truth.elements > limits.truth or truth.elements * 8 > device.memory_bytes or truth.steps > limits.steps then
+    return nil
+  end
+  return op:flops(case) <= limits.flops and math.log(size.total, 2) or nil
+end
+
+-- The points of the grid that the op and the device can take: all points are looked at if they are few, else a fixed
+-- scatter.
+local function proposals(op, device)
+  local limits = LIMITS[device.kind] or error(("no limits for device '%s'"):format(device.kind))
   local axes, total = {}, 1
   for i, name in ipairs(op.dims) do axes[i] = { name = name, pool = dims.pool(name) } end
   if op.has_batch then axes[#axes + 1] = { pool = dims.leading } end
-  for _, axis in ipairs(axes) do total = total * #axis.pool end
-  local points = {}
-  for i = 1, math.min(total, PROPOSALS) do
+  for _, axis in ipairs(axes) do
+    -- Longer sequences than any tensor may have elements are out of the question.
+    local pool = {}
+    for _, value in ipairs(axis.pool) do
+      if type(value) ~= "number" or value <= limits.elements then pool[#pool + 1] = value end
+    end
+    axis.pool, total = pool, total * #pool
+  end
+
+  local found, seen, defaults = {}, {}, arguments(op, 0)
+  for i = 1, math.min(total, SCATTER) do
     local point, rest = { dims = {}, batch = {} }, i - 1
     for k, axis in ipairs(axes) do
-      local index = total <= PROPOSALS and rest % #axis.pool or hash(i, k) % #axis.pool
+      local index = total <= SCATTER and rest % #axis.pool or hash(i, k) % #axis.pool
       rest = rest // #axis.pool
       if axis.name then point.dims[axis.name] = axis.pool[index + 1] else point.batch = axis.pool[index + 1] end
     end
-    dims.repair(point.dims)
-    points[i] = point
-  end
-  return points
-end
-
--- The points that the op and the device can take, each with its size: log2 of all its elements.
-local function proposals(op, device)
-  local limits = LIMITS[device.kind] or error(("no limits for device '%s'"):format(device.kind))
-  local found, seen = {}, {}
-  for _, point in ipairs(points_of(op)) do
-    local case = op:try_case { dims = point.dims, batch = point.batch, dtype = "float32" }
-    local size = case and not seen[case.id] and op:size(case)
-    if size and size.total > 0
-      and size.largest <= limits.elements
-      and size.total <= limits.total
-      and size.total * 4 * COPIES <= device.memory_bytes
-      and op:flops(case) <= limits.flops
-    then
+    dims.repair(point.dims, copy(defaults))
+    local case = case_of(op, point, defaults, "float32", {})
+    local size = case and not seen[case.id] and fitting(op, case, device, limits)
+    if size then
       seen[case.id] = true
-      point.size = math.log(size.total, 2)
+      point.size = size
       found[#found + 1] = point
+      if #found == PROPOSALS then break end
     end
   end
   return found
@@ -145,6 +176,26 @@ local function remember(point, used)
   end
 end
 
+-- Points by how well they suit case i, best first.
+local function ranked(op, points, i, low, high, used, taken)
+  local share = TARGETS[i + 1] or van_der_corput(i)
+  local target = low + share * (high - low)
+  local order = {}
+  for k, point in ipairs(points) do
+    if not taken[k] then
+      local shape = i % 2 == 1 and evenness(point) or remoteness(point, op)
+      -- Within a factor of about 1.4 of its target, a size is as good as any.
+      local distance = math.max(math.abs(point.size - target) - 0.5, 0)
+      order[#order + 1] = { k = k, score = distance + shape + (reuse(point, used) + ties(point)) / 2 }
+    end
+  end
+  table.sort(order, function(a, b)
+    if a.score ~= b.score then return a.score < b.score end
+    return a.k < b.k
+  end)
+  return order
+end
+
 return function(op, n, device)
   local points = proposals(op, device)
   if #points == 0 then error(("no case of %s fits %s within the sampler's limits"):format(op.name, device.kind)) end
@@ -153,27 +204,22 @@ return function(op, n, device)
 
   local cases, used, taken = {}, {}, {}
   for i = 0, n - 1 do
-    local share = TARGETS[i + 1] or van_der_corput(i)
-    local target = low + share * (high - low)
-    local best, best_score = nil, math.huge
-    for k, point in ipairs(points) do
-      local shape = i % 2 == 1 and evenness(point) or remoteness(point, op)
-      -- Within a factor of about 1.4 of its target, a size is as good as any.
-      local distance = math.max(math.abs(point.size - target) - 0.5, 0)
-      local score = distance + shape + (reuse(point, used) + ties(point)) / 2
-      if not taken[k] and score < best_score then best, best_score = k, score end
-    end
-    if not best then break end
-    taken[best] = true
-    local point = points[best]
-    remember(point, used)
-
-    local case = { dims = point.dims, batch = point.batch, dtype = DTYPES[i % #DTYPES + 1], args = {}, present = {} }
-    for axis, scalar in ipairs(op.scalars) do case.args[scalar.name] = turn(scalar.values, i, axis - 1) end
+    local args, present = arguments(op, i), {}
     for axis, name in ipairs(op.optional) do
-      if turn({ false, true }, i, #op.scalars + axis - 1) then table.insert(case.present, name) end
+      if turn({ false, true }, i, #op.scalars + axis - 1) then table.insert(present, name) end
     end
-    cases[#cases + 1] = op:case(case)
+    -- The best point on which the op takes these arguments.
+    local case
+    for _, candidate in ipairs(ranked(op, points, i, low, high, used, taken)) do
+      case = case_of(op, points[candidate.k], args, DTYPES[i % #DTYPES + 1], present)
+      if case then
+        taken[candidate.k] = true
+        remember(points[candidate.k], used)
+        break
+      end
+    end
+    if not case then break end
+    cases[#cases + 1] = case
   end
   return cases
 end

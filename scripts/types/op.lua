@@ -26,6 +26,7 @@ function popcorn.op.names() end
 ---@field name string
 ---@field file string `ops/<name>.lua`.
 ---@field summary string
+---@field about string[] Lines of the comment that the file starts with: papers, conventions.
 ---@field tags string[]
 ---@field params OpParam[] In signature order.
 ---@field scalars OpParam[] The scalars among `params`.

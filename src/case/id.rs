@@ -51,6 +51,7 @@ fn json_scalar(value: &Scalar) -> String {
             text => text.to_owned(),
         },
         Scalar::Str(value) => json_string(value),
+        Scalar::Ints(values) => list(values.iter().map(i64::to_string)),
     }
 }
 

@@ -33,6 +33,13 @@ impl fmt::Display for Scalar {
             Self::Int(value) => write!(f, "{value}"),
             Self::Float(value) => f.write_str(&python_float(*value)),
             Self::Str(value) => f.write_str(value),
+            Self::Ints(values) => {
+                f.write_str("[")?;
+                for (i, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
         }
     }
 }
@@ -58,7 +65,8 @@ pub fn python_float(value: f64) -> String {
     }
 }
 
-/// Reads a scalar as Python's text form spells it: `None`, `True`, `False`, an integer, a float, else a string.
+/// Reads a scalar as Python's text form spells it: `None`, `True`, `False`, an integer, a float, a list of integers,
+/// else a string.
 pub fn parse_scalar(text: &str) -> Scalar {
     match text {
         "None" => return Scalar::None,
@@ -74,6 +82,11 @@ pub fn parse_scalar(text: &str) -> Scalar {
         if let Ok(value) = text.parse() {
             return Scalar::Float(value);
         }
+    }
+    if let Some(list) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'))
+        && let Ok(values) = list.split(',').map(|value| value.trim().parse()).collect()
+    {
+        return Scalar::Ints(values);
     }
     Scalar::Str(text.to_owned())
 }
@@ -96,7 +109,7 @@ impl FromStr for Words {
     fn from_str(spec: &str) -> Result<Self, Self::Err> {
         let fail = |message: String| CaseParseError { spec: spec.to_owned(), message };
         let mut words = Self::default();
-        for word in split_outside_parentheses(spec).map_err(fail)? {
+        for word in split_outside_brackets(spec).map_err(fail)? {
             if word.is_empty() {
                 return Err(fail("empty word between commas".to_owned()));
             } else if let Some(name) = word.strip_prefix('+') {
@@ -143,22 +156,29 @@ fn parse_extents(text: &str) -> Result<Vec<u64>, String> {
         .collect()
 }
 
-fn split_outside_parentheses(spec: &str) -> Result<Vec<&str>, String> {
+/// Words between the commas that are in no `(…)` and no `[…]`.
+fn split_outside_brackets(spec: &str) -> Result<Vec<&str>, String> {
     let mut words = Vec::new();
-    let (mut start, mut depth) = (0, 0_u32);
+    let mut open = Vec::new();
+    let mut start = 0;
     for (at, c) in spec.char_indices() {
         match c {
-            '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1).ok_or("')' without '('")?,
-            ',' if depth == 0 => {
+            '(' | '[' => open.push(c),
+            ')' | ']' => {
+                let opening = if c == ')' { '(' } else { '[' };
+                if open.pop() != Some(opening) {
+                    return Err(format!("'{c}' without '{opening}'"));
+                }
+            }
+            ',' if open.is_empty() => {
                 words.push(spec[start..at].trim());
                 start = at + 1;
             }
             _ => {}
         }
     }
-    if depth > 0 {
-        return Err("'(' without ')'".to_owned());
+    if let Some(opening) = open.pop() {
+        return Err(format!("'{opening}' without '{}'", if opening == '(' { ')' } else { ']' }));
     }
     words.push(spec[start..].trim());
     Ok(words)
@@ -219,6 +239,8 @@ mod tests {
         let words: Words = "hidden=8,batch=(),float32,activation=".parse().unwrap();
         assert_eq!(words.batch, Some(vec![]));
         assert_eq!(words.assignments[1], ("activation".into(), String::new()));
+        let words: Words = "section=[8, 4, 4],hidden=8,float32".parse().unwrap();
+        assert_eq!(words.assignments[0], ("section".into(), "[8, 4, 4]".into()));
     }
 
     #[test]
@@ -234,6 +256,8 @@ mod tests {
             ("batch=(-1)", "batch extent '-1'"),
             ("batch=(1", "'(' without ')'"),
             ("a)", "')' without '('"),
+            ("a=[1,2", "'[' without ']'"),
+            ("a=(1]", "']' without '['"),
             ("batch=(1),batch=(2)", "given twice"),
         ];
         for (spec, part) in table {
@@ -253,6 +277,7 @@ mod tests {
             Scalar::Str(String::new()),
             Scalar::Str("tanh".into()),
             Scalar::Str("nan".into()),
+            Scalar::Ints(vec![8, -4, 4]),
         ] {
             assert_eq!(parse_scalar(&scalar.to_string()), scalar);
         }

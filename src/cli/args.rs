@@ -23,7 +23,7 @@ pub enum Command {
     /// Run experiments on a candidate kernel and look at their history
     #[command(subcommand, name = "loop")]
     Loop(LoopCommand),
-    /// List, show and check op definitions
+    /// List, show, check and start op definitions
     #[command(subcommand)]
     Op(OpCommand),
     /// Run a Lua script with popcorn's primitives
@@ -140,10 +140,23 @@ pub enum OpCommand {
     Show(OpShowArgs),
     /// Check op definitions: they load, run, and have right gradients
     Check(OpCheckArgs),
+    /// Write a commented skeleton of a new op to ops/NAME.lua
+    New(OpNewArgs),
 }
 
 #[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example: popcorn op new scaled_tanh && popcorn op check scaled_tanh")]
+pub struct OpNewArgs {
+    /// Name of the op, which is the reference's name too: small letters, digits and _
+    pub name: String,
+}
+
+#[derive(Debug, Args, Serialize)]
+#[command(after_help = "Example: popcorn op list --tag attention")]
 pub struct OpListArgs {
+    /// Only ops with this tag
+    #[arg(long, value_name = "TAG")]
+    pub tag: Option<String>,
     /// Machine-readable output
     #[arg(long)]
     pub json: bool,

@@ -85,6 +85,29 @@ impl Workspace {
         Ok(names)
     }
 
+    /// Writes a file that is new to the workspace, such as `ops/my_op.lua`. Neither a file on disk nor the name of an
+    /// embedded one is ever overwritten.
+    pub fn create(&self, relative: &str, text: &str) -> Result<PathBuf, HostError> {
+        if self.on_disk(relative)?.is_some() {
+            return Err(HostError::usage(format!("{relative}: is there already; choose another name, or remove it")));
+        }
+        if embedded_files().any(|(path, _)| path == relative) {
+            return Err(HostError::usage(format!("{relative}: popcorn has a file of that name; choose another")));
+        }
+        let Some(root) = &self.root else {
+            return Err(HostError::usage(format!(
+                "{relative}: no workspace here (a folder with ops/ and scripts/); `popcorn init` makes one"
+            )));
+        };
+        let path = root.join(relative);
+        let fail = |e: io::Error| HostError::environment(format!("{relative}: cannot write: {e}"));
+        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(fail)?;
+        // Fails if the file has appeared since.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail)?;
+        io::Write::write_all(&mut file, text.as_bytes()).map_err(fail)?;
+        Ok(path)
+    }
+
     /// A kernel file (such as `rms_norm_cu.lua`) as an absolute path: the workspace's, else the embedded one, written
     /// out beside its siblings. None when there is neither.
     pub fn kernel_path(&self, name: &str) -> Result<Option<PathBuf>, HostError> {
@@ -245,6 +268,25 @@ mod tests {
         for path in ["../x.lua", "/etc/passwd", "ops/../../x", "./ops"] {
             assert!(workspace(folder.path()).read(path).is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_new_file_is_never_written_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = workspace(folder.path()).create("ops/mine.lua", "return 1").unwrap_err();
+        assert!(error.message.contains("popcorn init"), "{error}");
+        for dir in ["ops", "scripts"] {
+            fs::create_dir(folder.path().join(dir)).unwrap();
+        }
+        let workspace = workspace(folder.path());
+        assert_eq!(workspace.create("ops/mine.lua", "return 1").unwrap(), folder.path().join("ops/mine.lua"));
+        for name in ["ops/mine.lua", "ops/rms_norm.lua"] {
+            let error = workspace.create(name, "return 2").unwrap_err();
+            assert_eq!(error.kind, crate::host::HostErrorKind::Usage);
+            assert!(error.message.starts_with(name), "{error}");
+        }
+        assert_eq!(fs::read_to_string(folder.path().join("ops/mine.lua")).unwrap(), "return 1");
+        assert!(!folder.path().join("ops/rms_norm.lua").exists());
     }
 
     #[test]

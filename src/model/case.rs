@@ -15,6 +15,8 @@ pub enum Scalar {
     Int(i64),
     Float(f64),
     Str(String),
+    /// A list of integers, such as the sections of a rotary embedding.
+    Ints(Vec<i64>),
 }
 
 /// Dims, leading batch extents (the shape that stands for `...`), dtype, scalar arguments and the optional

@@ -120,6 +120,10 @@ impl Candidate<'_> {
             Scalar::Str(text) => {
                 Value::String(self.lua.create_string(text).map_err(|error| from_lua(&error, self.file))?)
             }
+            Scalar::Ints(values) => {
+                let list = self.lua.create_sequence_from(values.iter().copied());
+                Value::Table(list.map_err(|error| from_lua(&error, self.file))?)
+            }
         })
     }
 

@@ -38,7 +38,8 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
 pub struct LuaOp(pub Rc<Op>);
 
 /// Fields, for messages and the check of the stubs.
-pub(crate) const FIELDS: [&str; 13] = [
+pub(crate) const FIELDS: [&str; 14] = [
+    "about",
     "dims",
     "file",
     "has_batch",
@@ -73,6 +74,7 @@ impl FromLua for LuaOp {
 impl UserData for LuaOp {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
         fields.add_field_method_get("name", |_, op| Ok(op.0.spec.name.clone()));
+        fields.add_field_method_get("about", |lua, op| Ok(op.0.about(&Host::of(lua)?)?));
         fields.add_field_method_get("file", |_, op| Ok(op.0.file.clone()));
         fields.add_field_method_get("summary", |_, op| Ok(op.0.spec.summary.clone()));
         fields.add_field_method_get("tags", |lua, op| Ok(to_lua(lua, &op.0.spec.tags)?));

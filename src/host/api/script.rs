@@ -34,6 +34,15 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
         })?,
     )?;
     module.set(
+        "create",
+        lua.create_function(|lua, args: MultiValue| {
+            let call = "popcorn.script.create";
+            let [name, text] = exactly(call, args)?;
+            let path = Host::of(lua)?.workspace().create(&string(call, &name)?, &string(call, &text)?)?;
+            Ok(path.display().to_string())
+        })?,
+    )?;
+    module.set(
         "hash",
         lua.create_function(|lua, args: MultiValue| {
             let call = "popcorn.script.hash";

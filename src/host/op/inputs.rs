@@ -17,8 +17,8 @@ use crate::truth::Tensor;
 impl Op {
     /// The tensor arguments of `case` for one seed, in signature order, each rounded to its dtype.
     ///
-    /// Floats are standard normal, integers uniform in their range, booleans fair; then the op's `inputs` function of
-    /// that parameter, if any, transforms the raw draw.
+    /// Floats are standard normal, integers uniform in their range (with both its ends), booleans fair; then the op's
+    /// `inputs` function of that parameter, if any, transforms the raw draw.
     pub fn draw(&self, case: &Case, seed: u64) -> Result<Vec<(String, Tensor)>, HostError> {
         let id = case_id(case);
         let mut inputs = Vec::new();
@@ -86,7 +86,13 @@ impl Op {
                 if n > 0 && low >= high {
                     return Err(self.fault(format!("{}: the range {low} .. {high} is empty at {case}", meta.name)));
                 }
-                Tensor::from_i64(&shape, &draw_int(stream, n, low, high)).and_then(|ints| ints.to_dtype(dtype))
+                let mut ints = draw_int(stream, n, low, high);
+                // Both ends of the range occur in every draw: a kernel that goes wrong there must not get by.
+                if n >= 2 {
+                    ints[n / 3] = low;
+                    ints[2 * n / 3] = high - 1;
+                }
+                Tensor::from_i64(&shape, &ints).and_then(|ints| ints.to_dtype(dtype))
             }
         };
         drawn.map_err(|error| self.fault(error))

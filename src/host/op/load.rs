@@ -35,6 +35,16 @@ impl Op {
         Ok(Self { spec, file, functions })
     }
 
+    /// The comment that the op's file starts with: papers, conventions. One line per line, without the dashes; empty
+    /// lines part its paragraphs.
+    pub fn about(&self, host: &Host) -> Result<Vec<String>, HostError> {
+        let file = host.workspace().read(&self.file)?;
+        let bytes = file.map(|file| file.bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let comment = text.lines().map_while(|line| line.strip_prefix("--"));
+        Ok(comment.map(|line| line.trim().to_owned()).collect())
+    }
+
     /// Names of all ops, sorted.
     pub fn names(host: &Host) -> Result<Vec<String>, HostError> {
         let files = host.workspace().list("ops", ".lua")?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use mlua::{Function, Value};
-use serde::de::{self, Visitor};
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::shape::{Extent, TypeSpec, is_name};
@@ -117,10 +117,17 @@ pub(super) struct Plain(pub(super) Scalar);
 impl<'de> Deserialize<'de> for Plain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Plainly;
-        impl Visitor<'_> for Plainly {
+        impl<'de> Visitor<'de> for Plainly {
             type Value = Plain;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, a number, a boolean or popcorn.null")
+                f.write_str("a string, a number, a boolean, a list of integers or popcorn.null")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Plain, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(Plain(Scalar::Ints(values)))
             }
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<Plain, E> {
                 Ok(Plain(Scalar::Bool(value)))
