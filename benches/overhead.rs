@@ -66,9 +66,9 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         [("launch, empty plan", empty), ("launch, empty kernel", nothing), ("launch, small kernel", plan)]
     {
         let memory = CaseMemory::new(&plan, 1)?;
-        let schedule = Schedule { draws: 1, reps: 1, warmup: 1, min_rep_ns: 0 };
+        let schedule = Schedule { sets: 1, reps: 1, warmup: 1, min_rep_ns: 0 };
         let shared = memory.shared_buffers().to_vec();
-        let request = LaunchRequest { device: "cpu".into(), plan, shared, schedule, backward: false };
+        let request = LaunchRequest { device: "cpu".into(), plan, shared, handles: None, schedule, backward: false };
         report(name, || {
             run_launch_with(program, &request, &memory, LIMIT).map(drop).map_err(|error| error.to_string())
         })?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 use popcorn::device::cpu::{CpuCompiler, CpuDevice, find_compiler};
-use popcorn::device::{Access, BoundArg, BoundNode, BufferId, CompileJob, Compiler, Device};
+use popcorn::device::{Access, BoundArg, BoundNode, BufferId, CompileJob, Compiler, Device, Shared, Step};
 use popcorn::model::ScalarValue;
 
 type Reference = unsafe extern "C" fn(*const *mut f32, *const i64);
@@ -187,7 +187,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut ours, mut busy) = (Duration::MAX, Duration::MAX);
         for _ in 0..REPS {
             let before = processor_time();
-            ours = ours.min(device.replay(graph, 1)?);
+            ours = ours.min(device.perform(&[Step::Timed(vec![graph])])?[0]);
             busy = busy.min(processor_time() - before);
         }
         let name = format!("ref_{}\0", row.reference);
@@ -254,7 +254,7 @@ fn primitives(compiler: &CpuCompiler, cache: &Path) -> Result<(), Box<dyn Error>
             let mut best = Duration::MAX;
             for _ in 0..REPS {
                 let before = processor_time();
-                device.replay(graph, 1)?;
+                device.rehearse(graph)?;
                 best = best.min(processor_time() - before);
             }
             let each = best.as_nanos() as f64 / f64::from(rounds * block);
@@ -283,7 +283,13 @@ fn buffers(device: &mut CpuDevice, lens: &[usize]) -> Result<Buffers, Box<dyn Er
             value.copy_from_slice(&((i * 37 % 101) as f32 * 0.01 + 0.1).to_le_bytes());
         }
         let start = start / 16 * 16;
-        ids.push(device.import("b", file.as_fd(), start as u64, (bytes - start) as u64, Access::ReadWrite)?);
+        ids.push(device.import(
+            "b",
+            Shared::File(file.as_fd()),
+            start as u64,
+            (bytes - start) as u64,
+            Access::ReadWrite,
+        )?);
         mapped.push(map[start..].as_mut_ptr().cast());
         // The mapping lives as long as the process.
         std::mem::forget(map);

@@ -85,11 +85,12 @@ impl Bench {
 }
 
 fn launch_request(plan: &Plan, memory: &CaseMemory) -> LaunchRequest {
-    let schedule = Schedule { draws: 2, reps: 4, warmup: 1, min_rep_ns: 20_000 };
+    let schedule = Schedule { sets: 2, reps: 4, warmup: 1, min_rep_ns: 20_000 };
     LaunchRequest {
         device: "cpu".into(),
         plan: plan.clone(),
         shared: memory.shared_buffers().to_vec(),
+        handles: None,
         schedule,
         backward: true,
     }

@@ -1,10 +1,12 @@
 //! Devices: the narrow surface that planner and launcher need from hardware.
 //!
 //! A [`Compiler`] turns a `.cu` file into a cached artifact and needs no device; a [`Device`] loads artifacts,
-//! maps memory and replays recorded work between two events.
+//! maps memory and runs recorded work between two events.
 
+mod arguments;
 mod cache;
 pub mod cpu;
+pub(crate) mod host_memory;
 mod open;
 mod options;
 mod params;
@@ -14,5 +16,5 @@ mod traits;
 pub use open::{DEVICES, describe, resolve};
 pub use traits::{
     Access, BoundArg, BoundNode, BufferId, CompileError, CompileErrorKind, CompileJob, Compiler, Device, DeviceError,
-    DeviceErrorKind, GraphId, ModuleId,
+    DeviceErrorKind, GraphId, ModuleId, Shared, Step,
 };

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::{DType, DeviceInfo, Module, ScalarValue};
+use crate::model::{DType, DeviceInfo, IpcHandle, Module, ScalarValue};
 
 /// Compiles CUDA C++ for one kind of device, through a cache on disk.
 pub trait Compiler {
@@ -59,6 +59,28 @@ pub enum Access {
     ReadWrite,
 }
 
+/// The judge's memory, as a launcher sees it.
+#[derive(Debug, Clone, Copy)]
+pub enum Shared<'a> {
+    /// A memory file.
+    File(BorrowedFd<'a>),
+    /// An allocation of another process on the same GPU.
+    Ipc(&'a IpcHandle),
+}
+
+/// One step of a visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Overwrites a buffer with 0xFF bytes.
+    Poison(BufferId),
+    /// Evicts what came before from the device's caches.
+    Flush,
+    /// Runs graphs in order, untimed.
+    Run(Vec<GraphId>),
+    /// Runs graphs in order between two events.
+    Timed(Vec<GraphId>),
+}
+
 /// A kernel argument with its buffer resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BoundArg {
@@ -109,12 +131,15 @@ pub trait Device {
     /// Private memory, filled with 0xFF bytes (a NaN in every float type). `name` is for fault messages.
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<BufferId, DeviceError>;
 
-    /// Maps `bytes` at `offset` (a multiple of 16) of a memory file that the judge owns. The pages that hold the
-    /// range hold nothing else; the data ends at a page end (rounded up to 16), so an overrun meets a guard page.
+    /// Bytes that [`Device::alloc`] can still give, about.
+    fn available(&self) -> u64;
+
+    /// Maps `bytes` at `offset` (a multiple of 16) of memory that the judge owns. The pages that hold the range hold
+    /// nothing else; the data ends at a page end (rounded up to 16), so that on the host an overrun meets a guard page.
     fn import(
         &mut self,
         name: &str,
-        file: BorrowedFd<'_>,
+        shared: Shared<'_>,
         offset: u64,
         bytes: u64,
         access: Access,
@@ -125,14 +150,15 @@ pub trait Device {
     /// Checks and fixes a sequence of nodes for cheap replay.
     fn record(&mut self, nodes: &[BoundNode]) -> Result<GraphId, DeviceError>;
 
-    /// Runs a graph `times` times back to back between two events; returns the time between them.
-    fn replay(&mut self, graph: GraphId, times: u32) -> Result<Duration, DeviceError>;
+    /// Runs a graph once, node by node, so that a fault names its kernel.
+    fn rehearse(&mut self, graph: GraphId) -> Result<(), DeviceError>;
 
-    /// Evicts what the last replay left in caches.
-    fn flush_caches(&mut self) -> Result<(), DeviceError>;
+    /// Runs steps in order, as one piece of work without the host in between where the device can; one duration per
+    /// [`Step::Timed`].
+    fn perform(&mut self, steps: &[Step]) -> Result<Vec<Duration>, DeviceError>;
 
-    /// Overwrites a buffer with 0xFF bytes.
-    fn poison(&mut self, buffer: BufferId) -> Result<(), DeviceError>;
+    /// Makes everything written to imported memory visible to the judge.
+    fn finish(&mut self) -> Result<(), DeviceError>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -144,7 +170,13 @@ pub struct DeviceError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceErrorKind {
+    /// Memory cannot be had.
     Oom,
+    /// The device refuses a launch.
     Launch,
+    /// A kernel did what ends its process or its context.
+    Fault,
+    /// Memory of the judge cannot be mapped this way.
+    Sharing,
     Environment,
 }

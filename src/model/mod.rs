@@ -14,7 +14,8 @@ pub use exit::Exit;
 pub use fault::{Fault, Status};
 pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, ParamKind, Plan, Role, ScalarValue};
 pub use run::{
-    DeviceInfo, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError, PlanErrorKind,
-    PlanReply, PlanRequest, Region, RunFailure, RunOutcome, RunStatus, Sample, Schedule, SharedBuffer, Stage,
+    DeviceInfo, IpcHandle, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError,
+    PlanErrorKind, PlanReply, PlanRequest, Region, RunFailure, RunOutcome, RunStatus, Sample, Schedule, SharedBuffer,
+    Stage,
 };
 pub use signature::{Argument, Signature, TensorMeta};

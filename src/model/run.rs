@@ -60,17 +60,36 @@ pub enum PlanErrorKind {
 pub struct LaunchRequest {
     pub device: String,
     pub plan: Plan,
-    /// Where each non-scratch buffer of each draw lies in the judge's memory.
+    /// The judge's input and output memory on the device; None when the launcher inherits two memory files.
+    pub handles: Option<[IpcHandle; 2]>,
+    /// Where each non-scratch buffer of each set lies in that memory.
     pub shared: Vec<SharedBuffer>,
     pub schedule: Schedule,
     pub backward: bool,
 }
 
-/// One buffer of one draw inside one of the two memory files that the launcher inherits.
+/// `CUipcMemHandle`: names an allocation to another process on the same GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IpcHandle(pub [u8; 64]);
+
+impl Serialize for IpcHandle {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_slice().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for IpcHandle {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        bytes.try_into().map(Self).map_err(|_| serde::de::Error::custom("a handle has 64 bytes"))
+    }
+}
+
+/// One buffer of one set inside one of the judge's two pieces of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBuffer {
-    pub draw: u32,
+    pub set: u32,
     /// Index into [`Plan::buffers`].
     pub buffer: u32,
     pub region: Region,
@@ -93,13 +112,14 @@ pub enum Region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
-    /// Drawn input sets; rep `r` runs on draw `r % draws`.
-    pub draws: u32,
-    /// Timed repetitions, at least `draws`.
+    /// Sets of inputs and outputs that launches rotate over.
+    pub sets: u32,
+    /// Timed repetitions.
     pub reps: u32,
     /// Untimed runs before the first rep, per pass.
     pub warmup: u32,
-    /// One rep repeats its pass until it spans at least this long (a count found in warm-up, then fixed).
+    /// One rep launches its pass until it spans at least this long (a count found in warm-up, then fixed), each launch on
+    /// the next set.
     pub min_rep_ns: u64,
 }
 
@@ -119,6 +139,8 @@ pub enum Stage {
     Load,
     Forward,
     Backward,
+    /// The timed reps of both passes.
+    Timing,
 }
 
 /// Times taken by popcorn's own code around launches.
@@ -132,11 +154,20 @@ pub struct LaunchReport {
     pub scratch_bytes: u64,
 }
 
-/// One rep: `launches` replays of the pass took `ns` in all.
+impl LaunchReport {
+    /// How many of the first sets hold what timed launches wrote; rep `r` begins at launch `r * n` of the rotation, where
+    /// `n` is the larger count of both passes.
+    pub fn covered(&self, sets: u32) -> u32 {
+        let launches = |samples: &[Sample]| samples.iter().map(|sample| sample.launches).max().unwrap_or(0);
+        let window = launches(&self.forward).max(launches(&self.backward));
+        sets.min(window.saturating_mul(self.forward.len() as u32))
+    }
+}
+
+/// One rep: `launches` of the pass took `ns` in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    pub draw: u32,
     pub launches: u32,
     pub ns: u64,
 }
@@ -155,6 +186,10 @@ pub enum LaunchFailureKind {
     Oom,
     /// The device refused a launch.
     Launch,
+    /// A kernel did what ends its context.
+    Fault,
+    /// The judge's memory cannot be mapped this way.
+    Sharing,
     /// popcorn's own fault or the machine's.
     Environment,
 }

@@ -1,23 +1,24 @@
-//! All side effects of a timed case, in order. Sample counts are fixed before the first timed rep; every sample is kept.
+//! All side effects of a timed case, in order. Counts are fixed before the first timed rep; every sample is kept.
 
 use std::time::Duration;
 
-use crate::device::{BufferId, Device, DeviceError, DeviceErrorKind, GraphId};
+use crate::device::{BufferId, Device, DeviceError, DeviceErrorKind, GraphId, Step};
 use crate::model::{Sample, Schedule, Stage};
 
-/// Most replays that one rep may batch.
+/// Most launches that one rep may batch.
 const LAUNCHES: u128 = 10_000;
 /// Most reps and warm-up runs that a request may ask for.
 const RUNS: u32 = 1_000_000;
 
-/// One drawn input set, recorded.
+/// One set of inputs, outputs and scratch, recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draw {
+pub struct Set {
     pub forward: GraphId,
     /// None when no gradient is asked for.
     pub backward: Option<GraphId>,
     pub outputs: Vec<BufferId>,
     pub gradients: Vec<BufferId>,
+    pub scratch: Vec<BufferId>,
 }
 
 /// Raw samples of both passes, in the order in which they were taken.
@@ -27,21 +28,21 @@ pub struct Times {
     pub backward: Vec<Sample>,
 }
 
-/// Warms up on draw 0, then runs rep `r` on draw `r % draws`: poison, flush, timed forward, poison gradients, flush,
-/// timed backward. What a rep wrote stays: the graded bytes are those of timed launches. `scratch` is poisoned before
-/// each forward, so that nothing is carried from one rep to the next. `stage` hears what is about to run.
+/// Rehearses and warms up on the first set, then performs all reps as one piece of work: poison outputs and scratch,
+/// flush, timed forward launches, poison gradients, flush, timed backward launches. Each launch takes the next set, so
+/// that inputs rotate; what a rep wrote stays, so that the graded bytes are those of timed launches; nothing in scratch
+/// is carried from one rep to the next. `stage` hears what is about to run.
 pub fn measure(
     device: &mut dyn Device,
-    draws: &[Draw],
-    scratch: &[BufferId],
+    sets: &[Set],
     schedule: &Schedule,
     stage: &mut dyn FnMut(Stage),
 ) -> Result<Times, DeviceError> {
-    let Some(first) = draws.first() else {
-        return Err(refused("a schedule needs at least one draw"));
+    let Some(first) = sets.first() else {
+        return Err(refused("a schedule needs at least one set"));
     };
-    if schedule.reps < schedule.draws || schedule.reps > RUNS || schedule.warmup > RUNS {
-        return Err(refused("a schedule needs at least one rep per draw and at most a million"));
+    if schedule.reps == 0 || schedule.reps > RUNS || schedule.warmup > RUNS {
+        return Err(refused("a schedule needs from one to a million reps"));
     }
     stage(Stage::Forward);
     let forward = warm_up(device, first.forward, schedule)?;
@@ -52,46 +53,73 @@ pub fn measure(
         }
         None => 0,
     };
+    stage(Stage::Timing);
+    let mut steps = Vec::new();
+    for rep in 0..schedule.reps as usize {
+        let window = forward.max(backward);
+        let rotation = |count| (rep * window..rep * window + count).map(|launch| &sets[launch % sets.len()]);
+        rep_steps(&mut steps, rotation, forward, backward, window.min(sets.len()));
+    }
+    let mut spent = device.perform(&steps)?.into_iter();
     let mut times = Times::default();
-    for rep in 0..schedule.reps {
-        let draw = rep % draws.len() as u32;
-        let one = &draws[draw as usize];
-        stage(Stage::Forward);
-        poison(device, scratch)?;
-        times.forward.push(timed(device, draw, one.forward, forward, &one.outputs)?);
-        if let Some(graph) = one.backward {
-            stage(Stage::Backward);
-            times.backward.push(timed(device, draw, graph, backward, &one.gradients)?);
+    let sample = |launches: usize, spent: Duration| Sample {
+        launches: launches as u32,
+        ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX),
+    };
+    while let Some(spent_forward) = spent.next() {
+        times.forward.push(sample(forward, spent_forward));
+        if backward > 0 {
+            times.backward.push(sample(backward, spent.next().ok_or_else(|| refused("a device lost a time"))?));
         }
     }
     Ok(times)
 }
 
-/// One rep: everything before `replay` is outside the window.
-fn timed(
-    device: &mut dyn Device,
-    draw: u32,
-    graph: GraphId,
-    launches: u32,
-    results: &[BufferId],
-) -> Result<Sample, DeviceError> {
-    poison(device, results)?;
-    device.flush_caches()?;
-    let spent = device.replay(graph, launches)?;
-    Ok(Sample { draw, launches, ns: u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX) })
-}
-
-/// Runs a pass at least once and returns how many replays a rep needs to span the schedule's least time.
-fn warm_up(device: &mut dyn Device, graph: GraphId, schedule: &Schedule) -> Result<u32, DeviceError> {
-    let mut least = Duration::MAX;
-    for _ in 0..schedule.warmup.max(1) {
-        least = least.min(device.replay(graph, 1)?);
+/// One rep on the sets that `rotation` gives, of which the first `distinct` are all different.
+fn rep_steps<'a, R: Iterator<Item = &'a Set>>(
+    steps: &mut Vec<Step>,
+    rotation: impl Fn(usize) -> R,
+    forward: usize,
+    backward: usize,
+    distinct: usize,
+) {
+    let poison = |buffers: fn(&Set) -> &[BufferId]| {
+        rotation(distinct).flat_map(buffers).map(|buffer| Step::Poison(*buffer)).collect::<Vec<_>>()
+    };
+    steps.extend(poison(|set| &set.scratch));
+    steps.extend(poison(|set| &set.outputs));
+    steps.push(Step::Flush);
+    passes(steps, rotation(forward.max(distinct)), forward, distinct, |set| Some(set.forward));
+    if backward > 0 {
+        steps.extend(poison(|set| &set.gradients));
+        steps.push(Step::Flush);
+        passes(steps, rotation(backward.max(distinct)), backward, distinct, |set| set.backward);
     }
-    Ok(u128::from(schedule.min_rep_ns).div_ceil(least.as_nanos().max(1)).clamp(1, LAUNCHES) as u32)
 }
 
-fn poison(device: &mut dyn Device, buffers: &[BufferId]) -> Result<(), DeviceError> {
-    buffers.iter().try_for_each(|buffer| device.poison(*buffer))
+/// `timed` launches on the sets that come; then, untimed, those of the first `distinct` sets that had none: backward needs
+/// what forward saved, and every poisoned buffer is graded.
+fn passes<'a>(
+    steps: &mut Vec<Step>,
+    sets: impl Iterator<Item = &'a Set>,
+    timed: usize,
+    distinct: usize,
+    pass: fn(&Set) -> Option<GraphId>,
+) {
+    let mut graphs: Vec<GraphId> = sets.filter_map(pass).collect();
+    let rest = graphs.split_off(timed.min(graphs.len()));
+    steps.push(Step::Timed(graphs));
+    if timed < distinct {
+        steps.push(Step::Run(rest));
+    }
+}
+
+/// Runs a pass at least twice and returns how many launches a rep needs to span the schedule's least time.
+fn warm_up(device: &mut dyn Device, graph: GraphId, schedule: &Schedule) -> Result<usize, DeviceError> {
+    device.rehearse(graph)?;
+    let least = device.perform(&vec![Step::Timed(vec![graph]); schedule.warmup.max(1) as usize])?.into_iter().min();
+    let least = least.unwrap_or_default().as_nanos().max(1);
+    Ok(u128::from(schedule.min_rep_ns).div_ceil(least).clamp(1, LAUNCHES) as usize)
 }
 
 fn refused(message: &str) -> DeviceError {

@@ -2,4 +2,4 @@
 
 mod measure;
 
-pub use measure::{Draw, Times, measure};
+pub use measure::{Set, Times, measure};

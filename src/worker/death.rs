@@ -79,6 +79,8 @@ pub(super) fn reported(failure: LaunchFailure, stderr_tail: Vec<String>) -> RunF
     let (status, reason) = match failure.kind {
         LaunchFailureKind::Oom => (RunStatus::Oom, "oom"),
         LaunchFailureKind::Launch => (RunStatus::Crash, "launch"),
+        LaunchFailureKind::Fault => (RunStatus::Crash, "fault"),
+        LaunchFailureKind::Sharing => (RunStatus::Error, "sharing"),
         LaunchFailureKind::Environment => (RunStatus::Error, "environment"),
     };
     RunFailure { status, reason: reason.to_owned(), message: failure.message, stderr_tail }
@@ -90,5 +92,6 @@ pub(super) fn stage_name(stage: Option<Stage>) -> &'static str {
         Some(Stage::Load) => "load",
         Some(Stage::Forward) => "forward",
         Some(Stage::Backward) => "backward",
+        Some(Stage::Timing) => "timing",
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::memory;
 use crate::device::cpu::{CpuCompiler, CpuDevice};
-use crate::device::{Compiler, Device};
+use crate::device::{Compiler, Device, host_memory};
 use crate::model::Plan;
 use crate::plan::Target;
 
@@ -16,7 +15,7 @@ pub(super) fn target(device: &str) -> Result<Target, String> {
             processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
             // As on Hopper (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
             shared_memory_per_block: 227 << 10,
-            memory_bytes: memory::total(),
+            memory_bytes: host_memory::total(),
         }),
         other => Err(unknown(other)),
     }

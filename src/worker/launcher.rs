@@ -1,22 +1,24 @@
 //! The launcher's two sides: the judge hands over a plan and memory, a fresh child replays and times it.
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
 use super::supervise::{End, Listener, supervise};
-use super::{CaseMemory, death, devices, memory, spawn, wire};
-use crate::device::{Access, BoundArg, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId};
+use super::{CaseMemory, death, devices, spawn, wire};
+use crate::device::{
+    Access, BoundArg, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId, Shared,
+};
 use crate::model::{
     Arg, BufferRef, Exit, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, Node, Plan,
     Region, Role, RunFailure, RunOutcome, RunStatus, Stage,
 };
 use crate::plan;
-use crate::timing::{self, Draw};
+use crate::timing::{self, Set};
 
 /// Replays and times a plan in a launcher of its own, on the case's memory. Outputs and gradients then lie in `memory`
-/// as the last timed rep of each draw left them.
+/// as the last timed launch on each set left them.
 pub fn run_launch(request: &LaunchRequest, memory: &CaseMemory, timeout: Duration) -> RunOutcome {
     run_launch_with(&spawn::this_program(), request, memory, timeout)
 }
@@ -78,16 +80,22 @@ pub fn launch_main() -> Exit {
 fn serve() -> Result<(), String> {
     let request = File::from(spawn::take_fd(spawn::REQUEST_FD)?);
     let reply = File::from(spawn::take_fd(spawn::REPLY_FD)?);
-    let inputs = spawn::take_fd(spawn::INPUTS_FD)?;
-    let outputs = spawn::take_fd(spawn::OUTPUTS_FD)?;
     let request: LaunchRequest = wire::receive(request).map_err(|error| error.to_string())?;
+    let files: Option<[OwnedFd; 2]> = match request.handles {
+        None => Some([spawn::take_fd(spawn::INPUTS_FD)?, spawn::take_fd(spawn::OUTPUTS_FD)?]),
+        Some(_) => None,
+    };
     let send = |frame: &LauncherFrame| wire::send(&reply, frame).map_err(|error| error.to_string());
     send(&LauncherFrame::Stage(Stage::Load))?;
     let opened = plan::check_structure(&request.plan).and_then(|()| devices::open(&request.device, &request.plan));
     let result = match opened {
         Ok(mut device) => {
-            let files = [inputs.as_fd(), outputs.as_fd()];
-            launch(&request, device.as_mut(), files, &mut |stage| {
+            let shared = match (&request.handles, &files) {
+                (Some([inputs, outputs]), _) => [Shared::Ipc(inputs), Shared::Ipc(outputs)],
+                (None, Some([inputs, outputs])) => [Shared::File(inputs.as_fd()), Shared::File(outputs.as_fd())],
+                (None, None) => return Err("no memory was given".to_owned()),
+            };
+            launch(&request, device.as_mut(), shared, &mut |stage| {
                 // A judge that is gone has taken this process with it.
                 let _ = send(&LauncherFrame::Stage(stage));
             })
@@ -97,27 +105,21 @@ fn serve() -> Result<(), String> {
     send(&result.map_or_else(LauncherFrame::Failed, LauncherFrame::Done))
 }
 
-/// Loads, binds, records and times. `files` are the inputs and the outputs.
+/// Loads, binds, records and times. `memory` is that of the inputs and of the outputs.
 pub(super) fn launch(
     request: &LaunchRequest,
     device: &mut dyn Device,
-    files: [BorrowedFd<'_>; 2],
+    memory: [Shared<'_>; 2],
     stage: &mut dyn FnMut(Stage),
 ) -> Result<LaunchReport, LaunchFailure> {
     let plan = &request.plan;
-    let scratch_bytes = check_scratch(plan)?;
+    let scratch_bytes = check_scratch(plan, request.schedule.sets, device.available())?;
     let modules =
         plan.modules.iter().map(|module| device.load(module)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let mut scratch = vec![None; plan.buffers.len()];
-    for (slot, buffer) in scratch.iter_mut().zip(&plan.buffers) {
-        if buffer.role == Role::Scratch {
-            *slot = Some(device.alloc(&buffer.name, buffer.bytes()).map_err(failed)?);
-        }
-    }
     let backward = request.backward && !plan.backward.is_empty();
-    let mut draws = Vec::new();
-    for draw in 0..request.schedule.draws {
-        let bound = import(request, draw, &scratch, device, files)?;
+    let mut sets = Vec::new();
+    for set in 0..request.schedule.sets {
+        let bound = buffers(request, set, device, memory)?;
         let mut record = |nodes: &[Node]| -> Result<GraphId, LaunchFailure> {
             let nodes: Vec<_> = nodes.iter().map(|node| bind(node, &bound, &modules)).collect();
             device.record(&nodes).map_err(failed)
@@ -129,54 +131,54 @@ pub(super) fn launch(
         };
         let outputs = with_role(|role| matches!(role, Role::Output { .. }));
         let gradients = with_role(|role| matches!(role, Role::Grad { .. }));
-        draws.push(Draw { forward, backward, outputs, gradients });
+        let scratch = with_role(|role| *role == Role::Scratch);
+        sets.push(Set { forward, backward, outputs, gradients, scratch });
     }
-    let scratch: Vec<BufferId> = scratch.into_iter().flatten().collect();
-    let times = timing::measure(device, &draws, &scratch, &request.schedule, stage).map_err(failed)?;
+    let times = timing::measure(device, &sets, &request.schedule, stage).map_err(failed)?;
+    device.finish().map_err(failed)?;
     let device = device.describe();
     Ok(LaunchReport { device, forward: times.forward, backward: times.backward, scratch_bytes })
 }
 
-/// The plan's scratch must fit in what is free now; an allocation that is only touched later would end in SIGKILL.
-fn check_scratch(plan: &Plan) -> Result<u64, LaunchFailure> {
+/// The scratch of all sets must fit in what is free now; an allocation that is only touched later would end in SIGKILL.
+/// Gives the bytes of one set.
+fn check_scratch(plan: &Plan, sets: u32, available: u64) -> Result<u64, LaunchFailure> {
     let sizes = plan.buffers.iter().filter(|buffer| buffer.role == Role::Scratch).map(|buffer| buffer.bytes());
-    let needed = sizes.fold(0u64, u64::saturating_add);
-    let available = memory::available();
+    let one = sizes.fold(0u64, u64::saturating_add);
+    let needed = one.saturating_mul(u64::from(sets));
     if needed > available / 10 * 9 {
-        let message = format!("the plan needs {needed} bytes of scratch memory, {available} are available");
+        let message =
+            format!("the plan needs {one} bytes of scratch memory for each of {sets} sets, {available} are available");
         return Err(LaunchFailure { kind: LaunchFailureKind::Oom, message });
     }
-    Ok(needed)
+    Ok(one)
 }
 
-/// The device's buffer for each of the plan's, at one draw.
-fn import(
+/// The device's buffer for each of the plan's, in one set.
+fn buffers(
     request: &LaunchRequest,
-    draw: u32,
-    scratch: &[Option<BufferId>],
+    set: u32,
     device: &mut dyn Device,
-    files: [BorrowedFd<'_>; 2],
+    memory: [Shared<'_>; 2],
 ) -> Result<Vec<BufferId>, LaunchFailure> {
-    let mut bound = Vec::with_capacity(scratch.len());
-    for (index, (buffer, scratch)) in request.plan.buffers.iter().zip(scratch).enumerate() {
-        if let Some(id) = scratch {
-            bound.push(*id);
-            continue;
-        }
-        let shared = request.shared.iter().find(|shared| shared.draw == draw && shared.buffer as usize == index);
-        let fits = |region, access| {
-            shared.filter(|one| one.region == region && one.bytes == buffer.bytes()).map(|one| (one, access))
+    let mut bound = Vec::with_capacity(request.plan.buffers.len());
+    for (index, buffer) in request.plan.buffers.iter().enumerate() {
+        let (region, access) = match buffer.role {
+            Role::Scratch => {
+                bound.push(device.alloc(&buffer.name, buffer.bytes()).map_err(failed)?);
+                continue;
+            }
+            Role::Input { .. } | Role::Cotangent { .. } => (Region::Inputs, Access::Read),
+            Role::Output { .. } | Role::Grad { .. } => (Region::Outputs, Access::ReadWrite),
         };
-        let found = match buffer.role {
-            Role::Input { .. } | Role::Cotangent { .. } => fits(Region::Inputs, Access::Read),
-            _ => fits(Region::Outputs, Access::ReadWrite),
-        };
-        let (shared, access) = found.ok_or_else(|| LaunchFailure {
+        let shared = request.shared.iter().find(|shared| shared.set == set && shared.buffer as usize == index);
+        let fitting = shared.filter(|one| one.region == region && one.bytes == buffer.bytes());
+        let shared = fitting.ok_or_else(|| LaunchFailure {
             kind: LaunchFailureKind::Environment,
-            message: format!("no memory for '{}' of draw {draw} in the request", buffer.name),
+            message: format!("no memory for '{}' of set {set} in the request", buffer.name),
         })?;
-        let file = files[usize::from(shared.region == Region::Outputs)];
-        bound.push(device.import(&buffer.name, file, shared.offset, shared.bytes, access).map_err(failed)?);
+        let memory = memory[usize::from(region == Region::Outputs)];
+        bound.push(device.import(&buffer.name, memory, shared.offset, shared.bytes, access).map_err(failed)?);
     }
     Ok(bound)
 }
@@ -223,6 +225,8 @@ fn failed(error: DeviceError) -> LaunchFailure {
     let kind = match error.kind {
         DeviceErrorKind::Oom => LaunchFailureKind::Oom,
         DeviceErrorKind::Launch => LaunchFailureKind::Launch,
+        DeviceErrorKind::Fault => LaunchFailureKind::Fault,
+        DeviceErrorKind::Sharing => LaunchFailureKind::Sharing,
         DeviceErrorKind::Environment => LaunchFailureKind::Environment,
     };
     LaunchFailure { kind, message: error.message }

@@ -8,7 +8,6 @@ mod death;
 mod devices;
 mod groups;
 mod launcher;
-mod memory;
 mod planner;
 mod shm;
 mod spawn;

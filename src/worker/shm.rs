@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use memmap2::{MmapMut, MmapOptions};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 
-use super::memory;
+use crate::device::host_memory;
 use crate::model::{Plan, Region, Role, SharedBuffer};
 
 /// Alignment of a buffer's start: the widest vector load of a kernel.
@@ -21,18 +21,18 @@ const POISON: u8 = 0xFF;
 pub enum MemoryError {
     /// Status `oom`.
     #[error(
-        "the case needs {needed} bytes of shared memory, {available} are available; use smaller dims or fewer draws"
+        "the case needs {needed} bytes of shared memory, {available} are available; use smaller dims or fewer reps"
     )]
     TooLarge { needed: u64, available: u64 },
-    #[error("no buffer {buffer} of draw {draw} in this case's memory")]
-    NoSuchBuffer { draw: u32, buffer: u32 },
+    #[error("no buffer {buffer} of set {set} in this case's memory")]
+    NoSuchBuffer { set: u32, buffer: u32 },
     #[error("buffer {buffer} holds {expected} bytes, got {got}")]
     WrongSize { buffer: u32, expected: u64, got: u64 },
     #[error("shared memory: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Every input, cotangent, output and gradient of every draw of one case, laid out as [`SharedBuffer`] says.
+/// Every input, cotangent, output and gradient of every set of one case, laid out as [`SharedBuffer`] says.
 #[derive(Debug)]
 pub struct CaseMemory {
     inputs: Memory,
@@ -44,16 +44,16 @@ pub struct CaseMemory {
 }
 
 impl CaseMemory {
-    /// Allocates and poisons memory for `draws` sets of the plan's non-scratch buffers.
-    pub fn new(plan: &Plan, draws: u32) -> Result<Self, MemoryError> {
-        let (shared, sizes) = layout(plan, draws, rustix::param::page_size() as u64);
+    /// Allocates and poisons memory for `sets` sets of the plan's non-scratch buffers.
+    pub fn new(plan: &Plan, sets: u32) -> Result<Self, MemoryError> {
+        let (shared, sizes) = layout(plan, sets, rustix::param::page_size() as u64);
         let needed = sizes[0].saturating_add(sizes[1]);
-        let available = memory::available();
+        let available = host_memory::available();
         // A tenth is left to the launcher's own needs and to everybody else.
         if needed > available / 10 * 9 {
             return Err(MemoryError::TooLarge { needed, available });
         }
-        let index = shared.iter().enumerate().map(|(place, one)| ((one.draw, one.buffer), place)).collect();
+        let index = shared.iter().enumerate().map(|(place, one)| ((one.set, one.buffer), place)).collect();
         let inputs = Memory::new("popcorn-inputs", sizes[0], SealFlags::FUTURE_WRITE)?;
         let outputs = Memory::new("popcorn-outputs", sizes[1], SealFlags::empty())?;
         Ok(Self { inputs, outputs, shared, index, sums: HashMap::new() })
@@ -65,8 +65,8 @@ impl CaseMemory {
     }
 
     /// Sets an input or cotangent: native-endian elements, row-major.
-    pub fn write(&mut self, draw: u32, buffer: u32, bytes: &[u8]) -> Result<(), MemoryError> {
-        let place = self.place(draw, buffer)?;
+    pub fn write(&mut self, set: u32, buffer: u32, bytes: &[u8]) -> Result<(), MemoryError> {
+        let place = self.place(set, buffer)?;
         let one = &self.shared[place];
         if one.bytes != bytes.len() as u64 {
             return Err(MemoryError::WrongSize { buffer, expected: one.bytes, got: bytes.len() as u64 });
@@ -83,8 +83,8 @@ impl CaseMemory {
     }
 
     /// What a buffer holds now. Read outputs only after the launcher's end.
-    pub fn read(&self, draw: u32, buffer: u32) -> Result<&[u8], MemoryError> {
-        Ok(self.bytes(&self.shared[self.place(draw, buffer)?]))
+    pub fn read(&self, set: u32, buffer: u32) -> Result<&[u8], MemoryError> {
+        Ok(self.bytes(&self.shared[self.place(set, buffer)?]))
     }
 
     /// Overwrites all outputs and gradients, so that nothing stale can be graded.
@@ -111,8 +111,8 @@ impl CaseMemory {
         Ok(vec![inputs, self.outputs.file.try_clone()?.into()])
     }
 
-    fn place(&self, draw: u32, buffer: u32) -> Result<usize, MemoryError> {
-        self.index.get(&(draw, buffer)).copied().ok_or(MemoryError::NoSuchBuffer { draw, buffer })
+    fn place(&self, set: u32, buffer: u32) -> Result<usize, MemoryError> {
+        self.index.get(&(set, buffer)).copied().ok_or(MemoryError::NoSuchBuffer { set, buffer })
     }
 
     fn bytes(&self, one: &SharedBuffer) -> &[u8] {
@@ -148,10 +148,10 @@ impl Memory {
 
 /// Places buffers: whole pages each, data at the right end (rounded up to 16) of its pages. Returns the sizes of the
 /// input and the output file.
-fn layout(plan: &Plan, draws: u32, page: u64) -> (Vec<SharedBuffer>, [u64; 2]) {
+fn layout(plan: &Plan, sets: u32, page: u64) -> (Vec<SharedBuffer>, [u64; 2]) {
     let mut shared = Vec::new();
     let mut sizes = [0u64; 2];
-    for draw in 0..draws {
+    for set in 0..sets {
         for (index, buffer) in plan.buffers.iter().enumerate() {
             let (region, size) = match buffer.role {
                 Role::Scratch => continue,
@@ -161,7 +161,7 @@ fn layout(plan: &Plan, draws: u32, page: u64) -> (Vec<SharedBuffer>, [u64; 2]) {
             let bytes = buffer.bytes();
             let padded = bytes.next_multiple_of(ALIGN);
             let end = size.saturating_add(padded.next_multiple_of(page));
-            shared.push(SharedBuffer { draw, buffer: index as u32, region, offset: end - padded, bytes });
+            shared.push(SharedBuffer { set, buffer: index as u32, region, offset: end - padded, bytes });
             *size = end;
         }
     }
@@ -211,13 +211,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn buffers_own_their_pages(sizes: Vec<(u8, u16)>, draws in 1u32..4, large in any::<bool>()) {
+        fn buffers_own_their_pages(sizes: Vec<(u8, u16)>, sets in 1u32..4, large in any::<bool>()) {
             let page = if large { 65_536 } else { 4096 };
             let sizes: Vec<_> = sizes.into_iter().map(|(kind, bytes)| (kind, u64::from(bytes))).collect();
             let plan = plan(&sizes);
-            let (shared, totals) = layout(&plan, draws, page);
+            let (shared, totals) = layout(&plan, sets, page);
             let wanted = plan.buffers.iter().filter(|buffer| buffer.role != Role::Scratch).count();
-            prop_assert_eq!(shared.len(), wanted * draws as usize);
+            prop_assert_eq!(shared.len(), wanted * sets as usize);
             let mut pages = std::collections::HashSet::new();
             for one in &shared {
                 let end = one.offset + one.bytes.next_multiple_of(16);

@@ -1,6 +1,5 @@
 //! [`CpuDevice`]: buffers, modules and graphs of one process.
 
-use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use super::graph::{Graph, Step};
@@ -8,7 +7,11 @@ use super::memory::{self, Memory, gib};
 use super::module::Loaded;
 use super::simt::Workers;
 use super::{fault, host, matmul};
-use crate::device::{Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId};
+use crate::device::arguments::{Buffers, Place, launch_error};
+use crate::device::{
+    Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId, Shared, Step as VisitStep,
+    host_memory,
+};
 use crate::model::{DeviceInfo, Module};
 
 /// The embedded device. One value per process: faults in kernels end the process.
@@ -47,14 +50,46 @@ impl CpuDevice {
         self.modules.get(id.0 as usize).ok_or_else(|| launch_error(format!("no module {}", id.0)))
     }
 
+    fn run(&mut self, graph: GraphId) -> Result<(), DeviceError> {
+        let graph = self.graphs.get(graph.0 as usize).ok_or_else(|| launch_error(format!("no graph {}", graph.0)))?;
+        for step in &graph.steps {
+            // SAFETY: recorded from checked nodes; buffers and modules live as long as the device.
+            unsafe {
+                match step {
+                    Step::Launch(launch) => self.workers.run(launch),
+                    Step::Fill(fill) => fill.run(),
+                    Step::Copy { src, dst, bytes } => std::ptr::copy(*src, *dst, *bytes),
+                    Step::Matmul(product) => matmul::run(product),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_caches(&mut self) {
+        if self.flush.is_empty() {
+            // Twice the cache evicts it; every further MiB only costs page faults, about 1 ms each in a fresh process.
+            self.flush = vec![0; 2 * host::cache_bytes()];
+        }
+        for line in self.flush.chunks_mut(64) {
+            line[0] = line[0].wrapping_add(1);
+        }
+        std::hint::black_box(&self.flush);
+    }
+
+    fn poison(&self, buffer: BufferId) -> Result<(), DeviceError> {
+        let memory = self.buffer(buffer)?;
+        if memory.access == Access::Read {
+            return Err(launch_error(format!("buffer '{}' is read-only and cannot be poisoned", memory.name)));
+        }
+        memory.poison();
+        Ok(())
+    }
+
     fn keep(&mut self, memory: Memory) -> BufferId {
         self.buffers.push(memory);
         BufferId(self.buffers.len() as u32 - 1)
     }
-}
-
-pub(super) fn launch_error(message: String) -> DeviceError {
-    DeviceError { kind: DeviceErrorKind::Launch, message }
 }
 
 /// This machine as a device. `compiler` made, or would make, its artifacts.
@@ -63,15 +98,31 @@ pub fn describe(compiler: String) -> DeviceInfo {
     DeviceInfo {
         kind: "cpu".to_owned(),
         name: format!("cpu: {} ({threads} threads)", host::cpu_name()),
-        memory_bytes: memory::physical(),
+        memory_bytes: host_memory::total(),
         processors: threads as u32,
         compiler,
+    }
+}
+
+impl Buffers for CpuDevice {
+    fn place(&self, id: BufferId) -> Result<Place<'_>, DeviceError> {
+        let memory = self.buffer(id)?;
+        Ok(Place {
+            name: &memory.name,
+            start: memory.start() as u64,
+            bytes: memory.bytes as u64,
+            access: memory.access,
+        })
     }
 }
 
 impl Device for CpuDevice {
     fn describe(&self) -> DeviceInfo {
         describe(self.compiler.clone())
+    }
+
+    fn available(&self) -> u64 {
+        host_memory::available()
     }
 
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<BufferId, DeviceError> {
@@ -94,11 +145,17 @@ impl Device for CpuDevice {
     fn import(
         &mut self,
         name: &str,
-        file: BorrowedFd<'_>,
+        shared: Shared<'_>,
         offset: u64,
         bytes: u64,
         access: Access,
     ) -> Result<BufferId, DeviceError> {
+        let Shared::File(file) = shared else {
+            return Err(DeviceError {
+                kind: DeviceErrorKind::Sharing,
+                message: format!("buffer '{name}': the cpu device shares memory through files"),
+            });
+        };
         let memory = Memory::shared(name, file, offset, bytes as usize, access)?;
         Ok(self.keep(memory))
     }
@@ -114,43 +171,30 @@ impl Device for CpuDevice {
         Ok(GraphId(self.graphs.len() as u32 - 1))
     }
 
-    fn replay(&mut self, graph: GraphId, times: u32) -> Result<Duration, DeviceError> {
-        let graph = self.graphs.get(graph.0 as usize).ok_or_else(|| launch_error(format!("no graph {}", graph.0)))?;
-        let start = Instant::now();
-        for _ in 0..times {
-            for step in &graph.steps {
-                // SAFETY: recorded from checked nodes; buffers and modules live as long as the device.
-                unsafe {
-                    match step {
-                        Step::Launch(launch) => self.workers.run(launch),
-                        Step::Fill(fill) => fill.run(),
-                        Step::Copy { src, dst, bytes } => std::ptr::copy(*src, *dst, *bytes),
-                        Step::Matmul(product) => matmul::run(product),
-                    }
+    fn rehearse(&mut self, graph: GraphId) -> Result<(), DeviceError> {
+        // A fault on this device names its kernel anyway.
+        self.run(graph)
+    }
+
+    fn perform(&mut self, steps: &[VisitStep]) -> Result<Vec<Duration>, DeviceError> {
+        let mut times = Vec::new();
+        for step in steps {
+            match step {
+                VisitStep::Poison(buffer) => self.poison(*buffer)?,
+                VisitStep::Flush => self.flush_caches(),
+                VisitStep::Run(graphs) => graphs.iter().try_for_each(|graph| self.run(*graph))?,
+                VisitStep::Timed(graphs) => {
+                    let start = Instant::now();
+                    graphs.iter().try_for_each(|graph| self.run(*graph))?;
+                    times.push(start.elapsed());
                 }
             }
         }
-        Ok(start.elapsed())
+        Ok(times)
     }
 
-    fn flush_caches(&mut self) -> Result<(), DeviceError> {
-        if self.flush.is_empty() {
-            // Twice the cache evicts it; every further MiB only costs page faults, about 1 ms each in a fresh process.
-            self.flush = vec![0; 2 * host::cache_bytes()];
-        }
-        for line in self.flush.chunks_mut(64) {
-            line[0] = line[0].wrapping_add(1);
-        }
-        std::hint::black_box(&self.flush);
-        Ok(())
-    }
-
-    fn poison(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
-        let memory = self.buffer(buffer)?;
-        if memory.access == Access::Read {
-            return Err(launch_error(format!("buffer '{}' is read-only and cannot be poisoned", memory.name)));
-        }
-        memory.poison();
+    /// The files are mapped: nothing is left to do.
+    fn finish(&mut self) -> Result<(), DeviceError> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::{Mutex, OnceLock};
 
-use crate::device::{Access, DeviceError, DeviceErrorKind};
+use crate::device::{Access, DeviceError, DeviceErrorKind, host_memory};
 
 /// Inaccessible bytes on each side of a buffer. Address space only; wide, so that a stray row still lands in it.
 const GUARD: usize = 4 << 20;
@@ -187,29 +187,11 @@ pub(super) fn gib(bytes: u64) -> String {
     format!("{:.2} GiB", bytes as f64 / (1u64 << 30) as f64)
 }
 
-/// Bytes that buffers of one process may take together: the least of physical memory, the control group's limit and
-/// RLIMIT_AS, less a reserve of one eighth (at least 256 MiB) for everything else.
+/// Bytes that buffers of one process may take together: the machine's memory or the tightest limit on this process,
+/// less a reserve of one eighth (at least 256 MiB) for everything else.
 pub(super) fn budget() -> u64 {
-    let limit = physical().min(cgroup_limit()).min(address_limit());
+    let limit = host_memory::total().min(address_limit());
     limit - (limit / 8).max(256 << 20).min(limit / 2)
-}
-
-/// Bytes of physical memory.
-pub(super) fn physical() -> u64 {
-    // SAFETY: sysconf has no preconditions.
-    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    u64::try_from(pages).map_or(u64::MAX, |pages| pages * page_size() as u64)
-}
-
-fn cgroup_limit() -> u64 {
-    let read = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let nested = own.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
-    let v2 = std::path::Path::new(nested)
-        .ancestors()
-        .filter_map(|group| read(&format!("/sys/fs/cgroup{}/memory.max", group.display())))
-        .min();
-    v2.into_iter().chain(read("/sys/fs/cgroup/memory/memory.limit_in_bytes")).min().unwrap_or(u64::MAX)
 }
 
 fn address_limit() -> u64 {

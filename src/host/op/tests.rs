@@ -121,7 +121,7 @@ fn mistakes_in_an_op_file_are_one_line_with_the_place() {
         (
             "{ \"eps\", 1e-6",
             "{ \"eps\", print",
-            "ops/x.lua: params[4][2]: expected a string, a number, a boolean or popcorn.null, got a function",
+            "ops/x.lua: params[4][2]: expected a string, a number, a boolean, a list of integers or popcorn.null, got a function",
         ),
         ("no_grad = {}", "no_grad = { 'labels' }", "ops/x.lua: no_grad[1]: 'labels' is not a float tensor"),
         ("no_grad = {}", "no_grad = { 'bais' }", "ops/x.lua: no_grad[1]: unknown tensor 'bais'; did you mean 'bias'?"),
@@ -230,7 +230,7 @@ fn a_case_written_as_a_table_is_checked_like_its_text() {
         ),
         (
             "dims = { m = 1, n = 2 }, dtype = 'float16', args = { eps = {} }",
-            "t:1: op:case: args.eps: expected a string, a number, a boolean or popcorn.null, got a table",
+            "t:1: op:case: args.eps: expected a string, a number, a boolean, a list of integers or popcorn.null, got a table",
         ),
         ("dims = { m = 1, n = 2 }, dtype = 'float16', args = { eps = 0/0 }", "eps=nan: not a finite number"),
         (

@@ -20,7 +20,7 @@ struct Fake;
 
 impl Compiler for Fake {
     fn compile(&self, job: &CompileJob) -> Result<Module, CompileError> {
-        let kernels = job.kernels.iter().map(|name| Ok(KernelInfo { name: name.clone(), params: params(name)? }));
+        let kernels = job.kernels.iter().map(|name| Ok(KernelInfo::new(name, params(name)?)));
         Ok(Module {
             headers: Vec::new(),
             source: job.source.clone(),

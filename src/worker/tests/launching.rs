@@ -1,25 +1,39 @@
 //! The launcher's order of work, on a device that writes down what it is told. (As hyperfine's order tests do it.)
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use crate::device::{Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId};
+use crate::device::{
+    Access, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId, Shared, Step,
+};
 use crate::model::{
     Buffer, DType, DeviceInfo, LaunchFailureKind, LaunchReport, LaunchRequest, Module, Node, Plan, Role, Sample,
     ScalarValue, Schedule, Stage,
 };
 use crate::worker::{CaseMemory, launcher};
 
-/// Remembers calls; a replay takes a microsecond each time.
-#[derive(Default)]
+/// Remembers calls.
 struct Recorder {
+    /// Microseconds that a forward and a backward graph take.
+    spent: [u32; 2],
     trace: Vec<String>,
     buffers: Vec<String>,
     graphs: u32,
     fail: Option<&'static str>,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Self { spent: [1, 1], trace: Vec::new(), buffers: Vec::new(), graphs: 0, fail: None }
+    }
+}
+
 impl Recorder {
+    /// A device on which forward and backward take so many microseconds.
+    fn taking(forward: u32, backward: u32) -> Self {
+        Self { spent: [forward, backward], ..Self::default() }
+    }
+
     fn say(&mut self, word: &str, detail: String) -> Result<(), DeviceError> {
         self.trace.push(format!("{word} {detail}"));
         match self.fail {
@@ -51,7 +65,7 @@ impl Device for Recorder {
     fn import(
         &mut self,
         name: &str,
-        _: BorrowedFd<'_>,
+        _: Shared<'_>,
         offset: u64,
         bytes: u64,
         access: Access,
@@ -78,18 +92,39 @@ impl Device for Recorder {
         Ok(GraphId(self.graphs - 1))
     }
 
-    fn replay(&mut self, graph: GraphId, times: u32) -> Result<Duration, DeviceError> {
-        self.say("replay", format!("{}×{times}", graph.0))?;
-        Ok(Duration::from_micros(1) * times)
+    fn rehearse(&mut self, graph: GraphId) -> Result<(), DeviceError> {
+        self.say("rehearse", graph.0.to_string())
     }
 
-    fn flush_caches(&mut self) -> Result<(), DeviceError> {
-        self.say("flush", String::new())
+    fn perform(&mut self, steps: &[Step]) -> Result<Vec<Duration>, DeviceError> {
+        let names = |graphs: &[GraphId]| graphs.iter().map(|graph| graph.0.to_string()).collect::<Vec<_>>().join(" ");
+        let mut times = Vec::new();
+        self.say("perform", String::new())?;
+        for step in steps {
+            match step {
+                Step::Poison(buffer) => {
+                    let name = self.name(*buffer).to_owned();
+                    self.say("poison", name)?;
+                }
+                Step::Flush => self.say("flush", String::new())?,
+                Step::Run(graphs) => self.say("run", names(graphs))?,
+                Step::Timed(graphs) => {
+                    self.say("timed", names(graphs))?;
+                    // Forward graphs are the even ones.
+                    let spent = graphs.iter().map(|graph| self.spent[graph.0 as usize % 2]).sum::<u32>();
+                    times.push(Duration::from_micros(spent.into()));
+                }
+            }
+        }
+        Ok(times)
     }
 
-    fn poison(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
-        let name = self.name(buffer).to_owned();
-        self.say("poison", name)
+    fn finish(&mut self) -> Result<(), DeviceError> {
+        self.say("finish", String::new())
+    }
+
+    fn available(&self) -> u64 {
+        1 << 30
     }
 }
 
@@ -112,71 +147,117 @@ fn plan() -> Plan {
 }
 
 fn request(plan: Plan, memory: &CaseMemory) -> LaunchRequest {
-    let schedule = Schedule { draws: 2, reps: 3, warmup: 2, min_rep_ns: 4500 };
-    LaunchRequest { device: "fake".into(), plan, shared: memory.shared_buffers().to_vec(), schedule, backward: true }
+    let schedule = Schedule { sets: 3, reps: 2, warmup: 2, min_rep_ns: 2000 };
+    let shared = memory.shared_buffers().to_vec();
+    LaunchRequest { device: "fake".into(), plan, handles: None, shared, schedule, backward: true }
 }
 
 fn launch(request: &LaunchRequest, device: &mut Recorder) -> Result<LaunchReport, crate::model::LaunchFailure> {
     let file = std::fs::File::open("/dev/null").unwrap();
     let stages = std::cell::RefCell::new(Vec::new());
-    let result =
-        launcher::launch(request, device, [file.as_fd(), file.as_fd()], &mut |stage| stages.borrow_mut().push(stage));
+    let result = launcher::launch(request, device, [Shared::File(file.as_fd()); 2], &mut |stage| {
+        stages.borrow_mut().push(stage)
+    });
     assert!(stages.borrow().iter().all(|stage| *stage != Stage::Load));
     result
 }
 
+/// What the device was told after the sets were recorded.
+fn timed_part(device: &Recorder) -> Vec<&str> {
+    let start = device.trace.iter().position(|line| line.starts_with("rehearse")).unwrap();
+    device.trace[start..].iter().map(|line| line.trim_end()).collect()
+}
+
 #[test]
-fn the_order_of_work() {
-    let memory = CaseMemory::new(&plan(), 2).unwrap();
+fn sets_are_bound_to_the_judges_memory() {
+    let memory = CaseMemory::new(&plan(), 3).unwrap();
     let mut device = Recorder::default();
     let report = launch(&request(plan(), &memory), &mut device).unwrap();
     let page = rustix::param::page_size() as u64;
-    let at = |pages: u64| (pages + 1) * page - 16;
-    let import = |name: &str, pages, access: &str| format!("import {name} {}+12 {access}", at(pages));
-    let one_rep = |forward: u32, backward: u32| {
-        [
-            "poison s",
-            "poison y",
-            "flush ",
-            &format!("replay {forward}×5"),
-            "poison dx",
-            "flush ",
-            &format!("replay {backward}×5"),
-        ]
-        .map(str::to_owned)
-    };
-    let mut expected = vec!["alloc s 12".to_owned()];
-    for draw in 0..2u64 {
-        expected.push(import("x", 2 * draw, "Read"));
-        expected.push(import("y", 2 * draw, "ReadWrite"));
-        expected.push(import("dy", 2 * draw + 1, "Read"));
-        expected.push(import("dx", 2 * draw + 1, "ReadWrite"));
-        expected.push(format!("record {} fills y", 2 * draw));
-        expected.push(format!("record {} fills dx", 2 * draw + 1));
+    let import =
+        |name: &str, pages: u64, access: &str| format!("import {name} {}+12 {access}", (pages + 1) * page - 16);
+    let mut expected = Vec::new();
+    for set in 0..3u64 {
+        expected.push(import("x", 2 * set, "Read"));
+        expected.push("alloc s 12".to_owned());
+        expected.push(import("y", 2 * set, "ReadWrite"));
+        expected.push(import("dy", 2 * set + 1, "Read"));
+        expected.push(import("dx", 2 * set + 1, "ReadWrite"));
+        expected.push(format!("record {} fills y", 2 * set));
+        expected.push(format!("record {} fills dx", 2 * set + 1));
     }
-    expected.extend(["replay 0×1", "replay 0×1", "replay 1×1", "replay 1×1"].map(str::to_owned));
-    expected.extend(one_rep(0, 1));
-    expected.extend(one_rep(2, 3));
-    expected.extend(one_rep(0, 1));
-    assert_eq!(device.trace, expected);
-    let samples = [0, 1, 0].map(|draw| Sample { draw, launches: 5, ns: 5000 });
-    assert_eq!((report.forward.as_slice(), report.backward.as_slice()), (&samples[..], &samples[..]));
+    assert_eq!(device.trace[..expected.len()], expected);
     assert_eq!(report.scratch_bytes, 12);
 }
 
 #[test]
+fn launches_rotate_over_the_sets() {
+    let memory = CaseMemory::new(&plan(), 3).unwrap();
+    let mut device = Recorder::taking(1, 2);
+    let report = launch(&request(plan(), &memory), &mut device).unwrap();
+    let warm_up = |graph: &str| {
+        [format!("rehearse {graph}"), "perform".into(), format!("timed {graph}"), format!("timed {graph}")]
+    };
+    let rep = |forward: &str, backward: &str, rest: &str| {
+        let part = [
+            "poison s",
+            "poison s",
+            "poison y",
+            "poison y",
+            "flush",
+            forward,
+            "poison dx",
+            "poison dx",
+            "flush",
+            backward,
+            rest,
+        ];
+        part.map(str::to_owned)
+    };
+    let mut expected = [warm_up("0"), warm_up("1")].concat();
+    expected.push("perform".to_owned());
+    expected.extend(rep("timed 0 2", "timed 1", "run 3"));
+    expected.extend(rep("timed 4 0", "timed 5", "run 1"));
+    expected.push("finish".to_owned());
+    assert_eq!(timed_part(&device), expected);
+    let sample = |launches| Sample { launches, ns: 2000 };
+    assert_eq!((report.forward.as_slice(), report.backward.as_slice()), (&[sample(2); 2][..], &[sample(1); 2][..]));
+    assert_eq!([1, 3, 4, 5].map(|sets| report.covered(sets)), [1, 3, 4, 4]);
+}
+
+#[test]
+fn backward_finds_what_forward_saved_on_every_set() {
+    let memory = CaseMemory::new(&plan(), 5).unwrap();
+    let mut device = Recorder::taking(2, 1);
+    let mut request = request(plan(), &memory);
+    request.schedule = Schedule { sets: 5, min_rep_ns: 5000, ..request.schedule };
+    launch(&request, &mut device).unwrap();
+    let launches: Vec<_> = timed_part(&device).into_iter().filter(|line| line.contains(' ')).skip(6).collect();
+    let rep = |timed: &str, run: &str, backward: &str| {
+        let mut lines = vec!["poison s"; 5];
+        lines.extend(["poison y"; 5]);
+        lines.extend([timed, run].map(|line| &*line.to_owned().leak()));
+        lines.extend(["poison dx"; 5]);
+        lines.push(backward.to_owned().leak());
+        lines
+    };
+    let rep = rep("timed 0 2 4", "run 6 8", "timed 1 3 5 7 9");
+    assert_eq!(launches, [rep.clone(), rep].concat());
+}
+
+#[test]
 fn forward_alone_runs_no_backward() {
-    let memory = CaseMemory::new(&plan(), 2).unwrap();
+    let memory = CaseMemory::new(&plan(), 3).unwrap();
     let mut device = Recorder::default();
     let report = launch(&LaunchRequest { backward: false, ..request(plan(), &memory) }, &mut device).unwrap();
-    assert!(report.backward.is_empty() && report.forward.len() == 3);
+    assert!(report.backward.is_empty() && report.forward.len() == 2);
     assert!(!device.trace.iter().any(|line| line.contains("fills dx") || line == "poison dx"));
 }
 
 #[test]
 fn every_refusal_of_the_device_is_reported() {
-    for word in ["alloc", "import", "record", "replay", "flush", "poison"] {
-        let memory = CaseMemory::new(&plan(), 2).unwrap();
+    for word in ["alloc", "import", "record", "rehearse", "perform", "flush", "poison", "timed", "finish"] {
+        let memory = CaseMemory::new(&plan(), 3).unwrap();
         let mut device = Recorder { fail: Some(word), ..Recorder::default() };
         let failure = launch(&request(plan(), &memory), &mut device).unwrap_err();
         assert_eq!((failure.kind, failure.message), (LaunchFailureKind::Launch, format!("no {word}")));
@@ -185,7 +266,7 @@ fn every_refusal_of_the_device_is_reported() {
 
 #[test]
 fn impossible_requests_are_refused() {
-    let memory = CaseMemory::new(&plan(), 2).unwrap();
+    let memory = CaseMemory::new(&plan(), 3).unwrap();
     let good = request(plan(), &memory);
     let mut huge = plan();
     huge.buffers[1].shape = vec![10 << 40];
@@ -196,9 +277,9 @@ fn impossible_requests_are_refused() {
         |request| request.shared.clear(),
         |request| request.shared[0].bytes = 8,
         |request| request.shared[0].region = crate::model::Region::Outputs,
-        |request| request.schedule.draws = 0,
-        |request| request.schedule.draws = 3,
-        |request| request.schedule.reps = 1,
+        |request| request.schedule.sets = 0,
+        |request| request.schedule.sets = 4,
+        |request| request.schedule.reps = 0,
         |request| request.schedule.reps = u32::MAX,
     ];
     for (index, tamper) in tampered.iter().enumerate() {
@@ -211,7 +292,7 @@ fn impossible_requests_are_refused() {
 
 #[test]
 fn batches_are_bounded() {
-    let memory = CaseMemory::new(&plan(), 2).unwrap();
+    let memory = CaseMemory::new(&plan(), 3).unwrap();
     let mut request = request(plan(), &memory);
     for (min_rep_ns, launches) in [(0, 1), (1000, 1), (1001, 2), (u64::MAX, 10_000)] {
         request.schedule.min_rep_ns = min_rep_ns;

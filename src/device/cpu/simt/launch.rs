@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::thread::Thread;
 
 use super::abi::{Entry, Module, Shared};
-use super::block::Dim;
 use super::report::{Fault, fail};
 use super::sched::{MAX_THREADS, Sched, set_sched};
 use crate::device::cpu::fault;
@@ -279,9 +278,4 @@ unsafe fn touched(canary: *const u8) -> Option<usize> {
 #[cold]
 fn overrun(what: String) -> ! {
     fail(Fault::new(what).whole_block())
-}
-
-/// The shape's product must fit CUDA's limit; used by the checks before a launch.
-pub(in crate::device::cpu) const fn threads_of(block: Dim) -> u64 {
-    block[0] as u64 * block[1] as u64 * block[2] as u64
 }

@@ -10,7 +10,7 @@ mod stack;
 mod switch;
 mod warp;
 
-pub(super) use launch::{Launch, Workers, threads_of};
+pub(super) use launch::{Launch, Workers};
 pub use report::FAULT_EXIT;
 pub(super) use report::{Fault, Place, fail, short, write_line};
 pub(super) use sched::{fiber_stack_of, here};

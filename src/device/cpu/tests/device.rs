@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use half::{bf16, f16};
 
 use super::{Bench, buffer, compile, float, int};
-use crate::device::{Access, BoundArg, BoundNode, BufferId, Device, DeviceErrorKind, ModuleId};
+use crate::device::{Access, BoundArg, BoundNode, BufferId, Device, DeviceErrorKind, ModuleId, Shared, Step};
 use crate::model::{DType, ScalarValue};
 
 fn launch(module: ModuleId, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: Vec<BoundArg>) -> BoundNode {
@@ -64,9 +64,8 @@ fn scratch_is_poisoned_and_bounded() {
     assert_eq!(error.kind, DeviceErrorKind::Oom);
     assert!(error.message.contains("'huge' needs 1048576.00 GiB"), "{error}");
     let id = bench.upload("p", &[1u8; 100]);
-    bench.device.poison(id).unwrap();
+    bench.device.perform(&[Step::Poison(id), Step::Flush]).unwrap();
     assert!(bench.read::<u8>(id).iter().all(|byte| *byte == 0xFF));
-    bench.device.flush_caches().unwrap();
 }
 
 #[test]
@@ -75,18 +74,18 @@ fn imports_see_the_file() {
     let bytes: Vec<u8> = (0..8192u32).map(|i| i as u8).collect();
     file.write_all(&bytes).unwrap();
     let mut bench = Bench::new();
-    let read = bench.device.import("in", file.as_fd(), 4096 - 48, 48, Access::Read).unwrap();
-    let write = bench.device.import("out", file.as_fd(), 8192 - 48, 48, Access::ReadWrite).unwrap();
-    let empty = bench.device.import("none", file.as_fd(), 0, 0, Access::Read).unwrap();
+    let read = bench.device.import("in", Shared::File(file.as_fd()), 4096 - 48, 48, Access::Read).unwrap();
+    let write = bench.device.import("out", Shared::File(file.as_fd()), 8192 - 48, 48, Access::ReadWrite).unwrap();
+    let empty = bench.device.import("none", Shared::File(file.as_fd()), 0, 0, Access::Read).unwrap();
     assert_eq!(bench.read::<u8>(read), bytes[4096 - 48..4096]);
     assert!(bench.read::<u8>(empty).is_empty());
     let copy = BoundNode::Copy { src: (read, 16), dst: (write, 0), bytes: 32 };
     let graph = bench.device.record(&[copy]).unwrap();
-    bench.device.replay(graph, 1).unwrap();
+    bench.run_graph(graph, 1);
     let mut now = [0u8; 32];
     std::os::unix::fs::FileExt::read_exact_at(&file, &mut now, 8192 - 48).unwrap();
     assert_eq!(now, bytes[4096 - 32..4096]);
-    let error = bench.device.poison(read).unwrap_err();
+    let error = bench.device.perform(&[Step::Poison(read)]).unwrap_err();
     assert!(error.message.contains("'in' is read-only"), "{error}");
     for node in [
         BoundNode::Copy { src: (write, 0), dst: (read, 0), bytes: 1 },
@@ -96,7 +95,7 @@ fn imports_see_the_file() {
     ] {
         assert_eq!(bench.device.record(&[node]).unwrap_err().kind, DeviceErrorKind::Launch);
     }
-    assert!(bench.device.import("odd", file.as_fd(), 8, 8, Access::Read).is_err());
+    assert!(bench.device.import("odd", Shared::File(file.as_fd()), 8, 8, Access::Read).is_err());
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn fills_of_every_width() {
         let mut bench = Bench::new();
         let id = bench.upload("f", &[9u8; 16]);
         let graph = bench.device.record(&[BoundNode::Fill { buffer: id, value }]).unwrap();
-        bench.device.replay(graph, 2).unwrap();
+        bench.run_graph(graph, 2);
         assert_eq!(bench.read::<u8>(id), want);
     }
 }
@@ -147,7 +146,7 @@ fn matrix_products_in_every_layout_and_type() {
                 trans_b,
             };
             let graph = bench.device.record(&[node]).unwrap();
-            bench.device.replay(graph, 2).unwrap();
+            bench.run_graph(graph, 2);
             let raw: Vec<u8> = bench.read(out);
             for (i, chunk) in raw.chunks(dtype.size()).enumerate() {
                 let (p, r, c) = (i / (m * n), i / n % m, i % n);
@@ -183,7 +182,7 @@ fn matrix_products_in_every_layout_and_type() {
         trans_b: false,
     };
     let graph = bench.device.record(&[node(0, 2, DType::F32)]).unwrap();
-    bench.device.replay(graph, 1).unwrap();
+    bench.run_graph(graph, 1);
     assert_eq!(bench.read::<f32>(out), [0.0; 4], "an empty sum is zero");
     assert!(bench.device.record(&[node(u64::MAX / 2, 2, DType::F32)]).is_err());
     assert!(bench.device.record(&[node(2, 3, DType::F32)]).is_err());

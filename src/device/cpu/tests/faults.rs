@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Bench, buffer, compile, int};
 use crate::device::cpu::FAULT_EXIT;
-use crate::device::{Access, BoundArg};
+use crate::device::{Access, BoundArg, Shared};
 
 const ROLE: &str = "POPCORN_TEST_FAULT";
 const READY: &str = "about to launch";
@@ -23,7 +23,15 @@ fn child() {
         use std::os::fd::AsFd;
         let mut file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut file, &[0u8; 4096]).unwrap();
-        crate::device::Device::import(&mut bench.device, "x", file.as_fd(), 4096 - 1024, 1024, Access::Read).unwrap()
+        crate::device::Device::import(
+            &mut bench.device,
+            "x",
+            Shared::File(file.as_fd()),
+            4096 - 1024,
+            1024,
+            Access::Read,
+        )
+        .unwrap()
     } else {
         bench.upload("x", &values)
     };

@@ -11,7 +11,7 @@ mod programs;
 use std::path::{Path, PathBuf};
 
 use super::{CpuCompiler, CpuDevice};
-use crate::device::{BoundArg, BoundNode, BufferId, CompileError, CompileJob, Compiler, Device};
+use crate::device::{BoundArg, BoundNode, BufferId, CompileError, CompileJob, Compiler, Device, GraphId, Step};
 use crate::model::{Module, ScalarValue};
 
 /// Compiled kernels of all tests: shared, so that a second run costs no compiler.
@@ -89,7 +89,11 @@ impl Bench {
         let module = self.device.load(module).unwrap();
         let node = BoundNode::Launch { module, kernel: index, grid, block, shared_bytes, args };
         let graph = self.device.record(&[node]).unwrap();
-        self.device.replay(graph, 1).unwrap();
+        self.run_graph(graph, 1);
+    }
+
+    pub(super) fn run_graph(&mut self, graph: GraphId, times: usize) {
+        assert_eq!(self.device.perform(&[Step::Timed(vec![graph; times])]).unwrap().len(), 1);
     }
 }
 

@@ -261,7 +261,7 @@ fn device_globals_keep_their_values_between_launches() {
         args: vec![buffer(out), int(2)],
     };
     let graph = bench.device.record(&[node]).unwrap();
-    bench.device.replay(graph, 3).unwrap();
+    bench.run_graph(graph, 3);
     assert_eq!(bench.read::<i32>(out)[0], 11);
 }
 

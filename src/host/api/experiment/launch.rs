@@ -39,9 +39,10 @@ pub(super) fn launch(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
 }
 
 fn run(plan: &Rc<Plan>, draws: &DrawsInner, settings: &Settings) -> Result<RunInner, Fault> {
-    let count = draws.sets.len() as u32;
-    let mut memory = CaseMemory::new(plan, count).map_err(memory_fault)?;
-    for (draw, set) in draws.sets.iter().enumerate() {
+    // Each draw is one set of the rotation.
+    let sets = draws.sets.len() as u32;
+    let mut memory = CaseMemory::new(plan, sets).map_err(memory_fault)?;
+    for (at, set) in draws.sets.iter().enumerate() {
         for (index, buffer) in plan.buffers.iter().enumerate() {
             let tensor = match &buffer.role {
                 Role::Input { param } => set.inputs.iter().find(|(name, _)| name == param).map(|(_, tensor)| tensor),
@@ -52,19 +53,23 @@ fn run(plan: &Rc<Plan>, draws: &DrawsInner, settings: &Settings) -> Result<RunIn
                 let reason = format!("the plan has an input '{}' that was not drawn", buffer.name);
                 return Err(Fault::new(Status::Error, "environment", reason));
             };
-            memory.write(draw as u32, index as u32, tensor.as_bytes()).map_err(memory_fault)?;
+            memory.write(at as u32, index as u32, tensor.as_bytes()).map_err(memory_fault)?;
         }
     }
     let request = LaunchRequest {
         device: settings.device.clone(),
         plan: plan.as_ref().clone(),
+        handles: None,
         shared: memory.shared_buffers().to_vec(),
-        schedule: Schedule { draws: count, reps: settings.reps, warmup: WARMUP, min_rep_ns: MIN_REP_NS },
+        schedule: Schedule { sets, reps: settings.reps, warmup: WARMUP, min_rep_ns: MIN_REP_NS },
         backward: draws.backward(),
     };
     let report = worker::run_launch(&request, &memory, settings.timeout())?;
     if !memory.inputs_unchanged() {
         return Err(Fault::new(Status::Fail, "input-mutated", "an input is not as it was before the launches"));
+    }
+    if report.covered(sets) < sets {
+        return Err(Fault::new(Status::Crash, "protocol", "the launcher did not time every set of inputs"));
     }
     Ok(RunInner { plan: plan.clone(), memory, report })
 }

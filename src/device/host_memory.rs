@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Bytes that the machine, and the control groups this process is in, can still give.
-pub(super) fn available() -> u64 {
+pub(crate) fn available() -> u64 {
     let mut available =
         fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemAvailable")).unwrap_or(u64::MAX);
     for group in control_groups() {
@@ -16,10 +16,15 @@ pub(super) fn available() -> u64 {
 }
 
 /// Bytes of memory of the machine or of the tightest control group.
-pub(super) fn total() -> u64 {
+pub(crate) fn total() -> u64 {
     let machine =
         fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo(&text, "MemTotal")).unwrap_or(u64::MAX);
-    control_groups().iter().filter_map(|group| number(&group.join("memory.max"))).fold(machine, u64::min)
+    let limits = control_groups().into_iter().map(|group| group.join("memory.max"));
+    // The second is version 1's.
+    limits
+        .chain(["/sys/fs/cgroup/memory/memory.limit_in_bytes".into()])
+        .filter_map(|path| number(&path))
+        .fold(machine, u64::min)
 }
 
 /// A line such as `MemAvailable:   1234 kB`, in bytes.
