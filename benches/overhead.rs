@@ -43,7 +43,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(root.path().join("twice_cu.lua"), CANDIDATE)?;
     let meta = |name: &str| TensorMeta { name: name.into(), dtype: DType::F32, shape: vec![1000] };
     let request = PlanRequest {
-        device: "cpu".into(),
+        target: popcorn::device::target("cpu")?,
         candidate: root.path().join("twice_cu.lua"),
         root: root.path().into(),
         signature: Signature {

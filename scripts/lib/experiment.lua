@@ -12,8 +12,8 @@ function M.cases(op, specs)
 end
 
 --- Runs `candidate` on the inputs of `draws` and grades what its timed launches wrote.
-local function evaluate(draws, candidate, settings)
-  local plan, fault = popcorn.plan(candidate, draws, settings)
+local function evaluate(op, case, draws, candidate, settings)
+  local plan, fault = popcorn.plan(candidate, op, case, settings)
   if not plan then
     return fault
   end
@@ -40,12 +40,12 @@ end
 ---@return popcorn.CaseResult
 function M.run(op, case, candidate, rival, settings)
   local draws, fault = popcorn.draw(op, case, settings)
-  local result = draws and evaluate(draws, candidate, settings) or fault
+  local result = draws and evaluate(op, case, draws, candidate, settings) or fault
   result.case, result.case_id = case.text, case.id
   if draws then
     result.ref = draws:reference_times()
     if rival then
-      local other = evaluate(draws, rival, settings)
+      local other = evaluate(op, case, draws, rival, settings)
       result.vs = { impl = rival.name, status = other.status, reason = other.reason, forward = other.forward,
         backward = other.backward, total_ms = other.total_ms }
     end

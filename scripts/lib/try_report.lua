@@ -59,11 +59,7 @@ end
 function M.plans(op, cases, candidate, settings, json)
   local code = popcorn.exit.keep
   for _, case in ipairs(cases) do
-    local draws, fault = popcorn.draw(op, case, settings)
-    local plan
-    if draws then
-      plan, fault = popcorn.plan(candidate, draws, settings)
-    end
+    local plan, fault = popcorn.plan(candidate, op, case, settings)
     if plan and json then
       popcorn.out(popcorn.json.encode({ case = case.text, plan = plan:data() }))
     elseif plan then

@@ -5,7 +5,8 @@
 popcorn.device = {}
 
 ---@class popcorn.Device
----@field kind string `cpu`: what settings and limits call it.
+---@field id string `cpu` or `cuda:N`: what settings call it.
+---@field kind string `cpu` or `cuda`: what limits call it.
 ---@field name string Model name, as records show it.
 ---@field memory_bytes integer
 ---@field processors integer Cores or multiprocessors that run blocks.

@@ -50,11 +50,12 @@ function popcorn.draw(op, case, settings) end
 
 ---Calls the candidate on symbolic tensors in a process of its own and returns what it would do.
 ---@param candidate Candidate
----@param draws Draws
+---@param op Op
+---@param case Case
 ---@param settings popcorn.Settings
 ---@return Plan|nil
 ---@return popcorn.Fault|nil
-function popcorn.plan(candidate, draws, settings) end
+function popcorn.plan(candidate, op, case, settings) end
 
 ---Runs and times a plan in a fresh process.
 ---@param plan Plan

@@ -182,7 +182,8 @@ pub struct OpShowArgs {
 Examples:
   popcorn op check rms_norm                                 load, run, compare gradients with finite differences
   popcorn op check rms_norm --against rms_norm.safetensors  compare with stored fp64 outputs and gradients
-  popcorn op check --all --against golden/")]
+  popcorn op check --all --against golden/
+  popcorn op check --all --compile-only --arch sm_80,sm_90,sm_100   compile every candidate; needs NVRTC and no GPU")]
 pub struct OpCheckArgs {
     #[arg(required_unless_present = "all")]
     pub ops: Vec<String>,
@@ -192,6 +193,12 @@ pub struct OpCheckArgs {
     /// A safetensors file of reference values, or a folder of <op>.safetensors
     #[arg(long, value_name = "PATH")]
     pub against: Option<PathBuf>,
+    /// Compile the kernels of registered candidates for GPUs, on the sample for a GPU, and run nothing
+    #[arg(long, conflicts_with = "against")]
+    pub compile_only: bool,
+    /// GPU architectures to compile for
+    #[arg(long, value_name = "ARCH", value_delimiter = ',', requires = "compile_only", default_values = ["sm_80", "sm_90", "sm_100"])]
+    pub arch: Vec<String>,
     /// Machine-readable output
     #[arg(long)]
     pub json: bool,

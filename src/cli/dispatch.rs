@@ -34,6 +34,9 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Op(OpCommand::List(args)) => script("scripts/op/list.lua", &args, Settings::default()),
         Command::Op(OpCommand::Show(args)) => script("scripts/op/show.lua", &args, Settings::default()),
         Command::Op(OpCommand::New(args)) => script("scripts/op/new.lua", &args, Settings::default()),
+        Command::Op(OpCommand::Check(args)) if args.compile_only => {
+            script("scripts/op/compile.lua", &args, Settings::default())
+        }
         Command::Op(OpCommand::Check(args)) => script("scripts/op/check.lua", &args, Settings::default()),
         Command::Run(args) => run_file(&args),
         Command::Doctor(args) => doctor::run(args.json),

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::device::{self, cpu};
 use crate::host::{Workspace, cache_root};
 use crate::ledger;
-use crate::model::Exit;
+
+use crate::model::{DeviceInfo, Exit};
 use crate::report::{Style, paint, table};
 
 /// One line of the report.
@@ -63,11 +64,10 @@ fn compiler(cache: &Path) -> Check {
 }
 
 fn the_device(cache: &Path) -> Check {
-    let info = device::describe("cpu", cache);
-    Check::new(
-        "device",
-        Ok(format!("{}, {:.1} GiB of memory", info.name, info.memory_bytes as f64 / f64::from(1 << 30))),
-    )
+    let show =
+        |info: DeviceInfo| format!("{}, {:.1} GiB of memory", info.name, info.memory_bytes as f64 / f64::from(1 << 30));
+    let found = device::describe("cpu", cache).map(show);
+    Check::new("device", found.map_err(|why| (why, "see the line on the compiler".to_owned())))
 }
 
 fn the_cache(cache: &Path) -> Check {

@@ -6,6 +6,8 @@
 mod arguments;
 mod cache;
 pub mod cpu;
+pub mod cuda;
+mod entries;
 pub(crate) mod host_memory;
 mod open;
 mod options;
@@ -13,7 +15,7 @@ mod params;
 mod scan;
 mod traits;
 
-pub use open::{DEVICES, describe, resolve};
+pub use open::{compiler, describe, open, resolve, target};
 pub use traits::{
     Access, BoundArg, BoundNode, BufferId, CompileError, CompileErrorKind, CompileJob, Compiler, Device, DeviceError,
     DeviceErrorKind, GraphId, ModuleId, Shared, Step,

@@ -7,6 +7,7 @@ mod fault;
 mod plan;
 mod run;
 mod signature;
+mod target;
 
 pub use case::{Case, CaseParseError, Scalar};
 pub use dtype::{DType, ParseDTypeError};
@@ -19,3 +20,4 @@ pub use run::{
     Stage,
 };
 pub use signature::{Argument, Signature, TensorMeta};
+pub use target::{DeviceKind, Target};

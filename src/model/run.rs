@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, Signature};
+use super::{Plan, Signature, Target};
 
 /// Judge → planner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanRequest {
-    /// `cpu` or `cuda:N`.
-    pub device: String,
+    pub target: Target,
     /// The candidate's Lua file, absolute.
     pub candidate: PathBuf,
     /// Folder that messages are relative to (the workspace root).

@@ -61,7 +61,7 @@ pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
 fn device(lua: &Lua) -> mlua::Result<Table> {
     let target = recorder(lua, |recorder| recorder.target.clone())?;
     let table = lua.create_table()?;
-    table.set("kind", target.kind)?;
+    table.set("kind", target.kind.name())?;
     table.set("processors", target.processors)?;
     table.set("shared_memory_per_block", target.shared_memory_per_block)?;
     table.set("warp_size", 32)?;

@@ -24,5 +24,5 @@ mod tests;
 
 pub use check::{check, check_structure};
 pub use limits::LUA_SECONDS;
-pub use planner::{Target, plan};
+pub use planner::plan;
 pub use render::render;

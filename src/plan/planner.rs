@@ -7,33 +7,15 @@ use super::{candidate as caller, check, vm};
 use crate::device::Compiler;
 use crate::model::{Plan, PlanError, PlanErrorKind, PlanRequest};
 
-/// What a candidate may know of the device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// `cpu` or `cuda`.
-    pub kind: &'static str,
-    /// Multiprocessors, or cores that run blocks.
-    pub processors: u32,
-    /// Most bytes of shared memory that one block can have.
-    pub shared_memory_per_block: u32,
-    /// Bytes of device memory; a plan's scratch must fit.
-    pub memory_bytes: u64,
-}
-
 /// Runs the candidate, compiles its kernels and returns the plan. `lua_done` is called when no candidate code will run
 /// any more.
-pub fn plan(
-    request: &PlanRequest,
-    target: Target,
-    compiler: &dyn Compiler,
-    lua_done: impl FnOnce(),
-) -> Result<Plan, PlanError> {
+pub fn plan(request: &PlanRequest, compiler: &dyn Compiler, lua_done: impl FnOnce()) -> Result<Plan, PlanError> {
     let path = &request.candidate;
     let file = path.strip_prefix(&request.root).unwrap_or(path).display().to_string();
     let unreadable = |error: std::io::Error| candidate(format!("{file}: cannot be read: {error}"));
     let folder = path.canonicalize().map_err(unreadable)?;
     let folder = folder.parent().unwrap_or(&folder).to_owned();
-    let recorder = Recorder::new(target, file.clone(), folder, request.signature.op.clone());
+    let recorder = Recorder::new(request.target.clone(), file.clone(), folder, request.signature.op.clone());
     let lua = vm::new(recorder).map_err(|error| PlanError {
         kind: PlanErrorKind::Environment,
         message: format!("cannot set up Lua: {error}"),

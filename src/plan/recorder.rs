@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use indexmap::{IndexMap, IndexSet};
 
 use super::limits;
-use super::planner::Target;
-use crate::model::{BufferRef, DType, Node, PlanError, PlanErrorKind, Role, ScalarValue};
+use crate::model::{BufferRef, DType, Node, PlanError, PlanErrorKind, Role, ScalarValue, Target};
 
 /// Which of the candidate's functions is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

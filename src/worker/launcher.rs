@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::supervise::{End, Listener, supervise};
-use super::{CaseMemory, death, devices, spawn, wire};
+use super::{CaseMemory, death, spawn, wire};
 use crate::device::{
-    Access, BoundArg, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId, Shared,
+    self, Access, BoundArg, BoundNode, BufferId, Device, DeviceError, DeviceErrorKind, GraphId, ModuleId, Shared,
 };
 use crate::model::{
     Arg, BufferRef, Exit, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, Node, Plan,
@@ -87,7 +87,7 @@ fn serve() -> Result<(), String> {
     };
     let send = |frame: &LauncherFrame| wire::send(&reply, frame).map_err(|error| error.to_string());
     send(&LauncherFrame::Stage(Stage::Load))?;
-    let opened = plan::check_structure(&request.plan).and_then(|()| devices::open(&request.device, &request.plan));
+    let opened = plan::check_structure(&request.plan).and_then(|()| device::open(&request.device, &request.plan));
     let result = match opened {
         Ok(mut device) => {
             let shared = match (&request.handles, &files) {

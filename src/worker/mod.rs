@@ -5,7 +5,6 @@
 //! [`planner`] and [`launcher`], each with the judge's side and the child's side.
 
 mod death;
-mod devices;
 mod groups;
 mod launcher;
 mod planner;

@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::supervise::{End, Listener, supervise};
-use super::{death, devices, spawn, wire};
+use super::{death, spawn, wire};
+use crate::device;
 use crate::model::{Exit, Plan, PlanError, PlanErrorKind, PlanReply, PlanRequest, RunFailure};
 use crate::plan;
 
@@ -80,10 +81,9 @@ fn serve() -> Result<(), String> {
     let reply = std::fs::File::from(reply);
     let environment = |message: String| PlanError { kind: PlanErrorKind::Environment, message, detail: String::new() };
     let watch = watch_lua(&request, reply.try_clone().map_err(|error| error.to_string())?);
-    let result = devices::target(&request.device)
-        .and_then(|target| Ok((target, devices::compiler(&request.device, &request.cache_dir)?)))
+    let result = device::compiler(&request.target, &request.cache_dir)
         .map_err(environment)
-        .and_then(|(target, compiler)| plan::plan(&request, target, compiler.as_ref(), || drop(watch)));
+        .and_then(|compiler| plan::plan(&request, compiler.as_ref(), || drop(watch)));
     let message = match result {
         Ok(plan) => PlanReply::Plan(plan),
         Err(error) => PlanReply::Error(error),

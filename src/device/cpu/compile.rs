@@ -7,6 +7,7 @@ use std::process::Command;
 use super::toolchain::{self, HostCompiler, find_compiler};
 use super::{context, diagnose, folder, inspect, shim, wrapper};
 use crate::device::cache;
+use crate::device::entries;
 use crate::device::options::{self, CompileOption, environment, source_error};
 use crate::device::{CompileError, CompileJob, Compiler};
 use crate::model::{KernelInfo, Module};
@@ -95,7 +96,7 @@ impl CpuCompiler {
             environment(format!("{} wrote an object that cannot be read: {error}", self.compiler.version))
         })?;
         diagnose::check_needs(&needs, source, &included)?;
-        diagnose::check_entries(&job.kernels, source, &included)?;
+        entries::check(&job.kernels, source, &included)?;
         let params = inspect::parameters(&object, job.kernels.len())
             .ok_or_else(|| environment(format!("{} left out the parameter table", self.compiler.version)))?;
         let frame = inspect::largest_frame(&fs::read_to_string(file("kernel.su")).unwrap_or_default());

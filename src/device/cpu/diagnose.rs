@@ -10,6 +10,7 @@ use super::inspect::Needs;
 use super::shim::is_shim_path;
 use super::toolchain::{HostCompiler, Output};
 use super::wrapper::ENTRY_LIST;
+use crate::device::entries::{self, line_text, shown};
 use crate::device::options::{environment, source_error};
 use crate::device::scan;
 use crate::device::{CompileError, CompileErrorKind};
@@ -56,45 +57,6 @@ fn user_context(log: &str, needle: &str) -> Option<(String, usize)> {
     })
 }
 
-/// A path as the user wrote it, or at least without the folder of the kernel file.
-fn shown(file: &str, source: &Path) -> String {
-    let folder = source.parent().unwrap_or(Path::new(""));
-    Path::new(file).strip_prefix(folder).unwrap_or(Path::new(file)).display().to_string()
-}
-
-/// Kernels (or other functions) in the source and the headers it includes.
-fn names_in(files: &[PathBuf], qualifier: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for file in files {
-        let text = std::fs::read(file).unwrap_or_default();
-        for name in scan::functions(&scan::strip(&String::from_utf8_lossy(&text)), qualifier) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
-}
-
-/// `no kernel 'foo' in rms_norm.cu; it has: a, b`, with the nearest name if one is near.
-fn missing_kernel(expression: &str, source: &Path, files: &[PathBuf]) -> CompileError {
-    let wanted = scan::base_name(expression);
-    let kernels = names_in(files, "__global__");
-    let file = source.file_name().unwrap_or_default().display();
-    let near = kernels
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(name, wanted), name))
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(2))
-        .min()
-        .map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"));
-    let has = if kernels.is_empty() {
-        "; it defines no __global__ function".to_owned()
-    } else {
-        format!("; it has: {}", kernels.join(", "))
-    };
-    source_error(format!("{file}: no kernel '{wanted}' in {file}{has}{near}"))
-}
-
 /// Explains a failed compiler run. `files` are the source and what it includes, as far as known.
 pub(super) fn compile_failure(
     output: &Output,
@@ -123,8 +85,11 @@ pub(super) fn compile_failure(
     if first.text.contains("a kernel must be a function that returns void") {
         let line =
             log.split(&format!("{ENTRY_LIST}:")).nth(1).and_then(|rest| rest.split([':', ',']).next()?.parse().ok());
-        let place =
-            Diagnostic { file: ENTRY_LIST.to_owned(), line: line.unwrap_or(1), text: "it must return void".to_owned() };
+        let place = Diagnostic {
+            file: ENTRY_LIST.to_owned(),
+            line: line.unwrap_or(1),
+            text: entries::MUST_RETURN_VOID.to_owned(),
+        };
         return with_log(entry_error(&place, files, source, kernels));
     }
     let (file, line) = if is_shim_path(&first.file) || first.file.ends_with("kernel.cc") {
@@ -137,31 +102,12 @@ pub(super) fn compile_failure(
     with_log(source_error(format!("{}:{line}: {text}", shown(&file, source))))
 }
 
-fn line_text(file: &str, line: usize) -> String {
-    let text = std::fs::read(file).unwrap_or_default();
-    scan::strip(&String::from_utf8_lossy(&text)).lines().nth(line.saturating_sub(1)).unwrap_or_default().to_owned()
-}
-
-/// An error in the list of entries: the kernel is not there, or not one function.
+/// An error in the list of entries, whose line is the entry's number.
 fn entry_error(first: &Diagnostic, files: &[PathBuf], source: &Path, kernels: &[String]) -> CompileError {
-    let file = shown(&source.display().to_string(), source);
-    let Some(expression) = kernels.get(first.line.saturating_sub(1)) else {
-        return source_error(format!("{file}: {}", first.text));
-    };
-    let known = names_in(files, "__global__");
-    let wanted = scan::base_name(expression);
-    if !known.iter().any(|name| name == wanted) {
-        if names_in(files, "__device__").iter().any(|name| name == wanted) {
-            return source_error(format!("{file}: '{wanted}' is a __device__ function, not a kernel (__global__)"));
-        }
-        return missing_kernel(expression, source, files);
+    match kernels.get(first.line.saturating_sub(1)) {
+        Some(expression) => entries::refused(expression, &first.text, files, source),
+        None => source_error(format!("{}: {}", shown(&source.display().to_string(), source), first.text)),
     }
-    let why = if expression.contains('<') || first.text == "it must return void" {
-        first.text.clone()
-    } else {
-        format!("it is a template or overloaded: name an instance, such as {wanted}<float> ({})", first.text)
-    };
-    source_error(format!("{file}: kernel '{expression}': {why}"))
 }
 
 /// Failures that are not the source's doing.
@@ -224,24 +170,6 @@ fn plain_symbol(symbol: &str) -> String {
         }
     }
     name.unwrap_or(symbol).to_owned()
-}
-
-/// Refuses entries that compile but are no kernels.
-pub(super) fn check_entries(kernels: &[String], source: &Path, included: &[PathBuf]) -> Result<(), CompileError> {
-    let files: Vec<PathBuf> = std::iter::once(source.to_owned()).chain(included.iter().cloned()).collect();
-    let known = names_in(&files, "__global__");
-    for expression in kernels {
-        let name = scan::base_name(expression);
-        if !known.iter().any(|kernel| kernel == name)
-            && names_in(&files, "__device__").iter().any(|other| other == name)
-        {
-            return Err(source_error(format!(
-                "{}: '{name}' is a __device__ function, not a kernel (__global__)",
-                shown(&source.display().to_string(), source)
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// The linker's first complaint. Kernels cannot cause one that [`check_needs`] lets pass.

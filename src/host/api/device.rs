@@ -23,7 +23,9 @@ pub(super) fn install(lua: &Lua, popcorn: &Table) -> mlua::Result<()> {
 /// A device as scripts and records see it.
 #[derive(Serialize)]
 struct Description {
-    /// `cpu`: the word that settings and limits use.
+    /// `cpu` or `cuda:N`: the word that settings use.
+    id: String,
+    /// `cpu` or `cuda`: the word that limits use.
     kind: String,
     /// Model name: what a record calls the device.
     name: String,
@@ -42,16 +44,15 @@ struct Environment {
 }
 
 fn describe(name: &str) -> Result<Description, HostError> {
-    let kind = device::resolve(name).ok_or_else(|| {
-        HostError::usage(format!("this popcorn has no device '{name}'; it has: {}", device::DEVICES.join(", ")))
-    })?;
-    let info = device::describe(kind, &cache_root()?);
+    let id = device::resolve(name).map_err(HostError::usage)?;
+    let info = device::describe(&id, &cache_root()?).map_err(HostError::environment)?;
     let uname = rustix::system::uname();
     let os = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
     let env =
         Environment { popcorn: env!("CARGO_PKG_VERSION"), os, compiler: info.compiler, processors: info.processors };
     Ok(Description {
-        kind: kind.to_owned(),
+        id,
+        kind: info.kind,
         name: info.name,
         memory_bytes: info.memory_bytes,
         processors: info.processors,

@@ -10,10 +10,20 @@ use std::fs;
 
 use crate::device::{CompileError, CompileErrorKind, CompileJob, Compiler};
 use crate::model::{
-    Argument, DType, KernelInfo, Module, ParamInfo, ParamKind, Plan, PlanError, PlanRequest, Scalar, Signature,
-    TensorMeta,
+    Argument, DType, DeviceKind, KernelInfo, Module, ParamInfo, ParamKind, Plan, PlanError, PlanRequest, Scalar,
+    Signature, Target, TensorMeta,
 };
-use crate::plan::{Target, plan};
+use crate::plan::plan;
+
+/// A device of two cores and 8 GiB.
+const TARGET: Target = Target {
+    kind: DeviceKind::Cpu,
+    architecture: None,
+    driver: None,
+    processors: 2,
+    shared_memory_per_block: 232_448,
+    memory_bytes: 8 << 30,
+};
 
 /// Knows `axpy<T>(const T*, T*, int n, float a)` and `odd(bool, long long, double, void*, struct, unsigned char)`.
 struct Fake;
@@ -88,14 +98,13 @@ fn run(source: &str, signature: &Signature) -> Result<Plan, PlanError> {
     std::os::unix::fs::symlink(root.path().join("outside.cu"), folder.join("link.cu")).unwrap();
     fs::write(folder.join("f.lua"), source).unwrap();
     let request = PlanRequest {
-        device: "cpu".to_owned(),
+        target: TARGET,
         candidate: folder.join("f.lua"),
         root: root.path().to_owned(),
         signature: signature.clone(),
         cache_dir: root.path().join("cache"),
     };
-    let target = Target { kind: "cpu", processors: 2, shared_memory_per_block: 232_448, memory_bytes: 8 << 30 };
-    plan(&request, target, &Fake, || ())
+    plan(&request, &Fake, || ())
 }
 
 /// Runs `body` inside the forward, where `x` and `y` are tensors, and returns the error's message.

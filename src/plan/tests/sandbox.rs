@@ -165,13 +165,12 @@ fn raised_values_of_every_kind_are_one_line() {
     let error = run("local M = {", &signature()).unwrap_err();
     assert!(error.message.starts_with("kernels/f.lua:1:"), "{error}");
     let missing = crate::model::PlanRequest {
-        device: "cpu".into(),
+        target: super::TARGET,
         candidate: "/nowhere/f.lua".into(),
         root: "/nowhere".into(),
         signature: signature(),
         cache_dir: "/nowhere".into(),
     };
-    let target = crate::plan::Target { kind: "cpu", processors: 1, shared_memory_per_block: 0, memory_bytes: 0 };
-    let error = crate::plan::plan(&missing, target, &super::Fake, || ()).unwrap_err();
+    let error = crate::plan::plan(&missing, &super::Fake, || ()).unwrap_err();
     assert!(error.message.starts_with("f.lua: cannot be read"), "{error}");
 }

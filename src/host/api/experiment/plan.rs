@@ -6,16 +6,16 @@ use std::rc::Rc;
 
 use mlua::{FromLua, Lua, MetaMethod, MultiValue, UserData, UserDataMethods, Value};
 
-use super::draws::Draws;
 use super::settings::Settings;
-use super::value_or_fault;
+use super::{op_fault, value_or_fault};
 use crate::host::api::arguments::exactly;
 use crate::host::api::candidate::LuaCandidate;
-use crate::host::api::case::unknown_field;
+use crate::host::api::case::{LuaCase, unknown_field};
+use crate::host::api::op::LuaOp;
 use crate::host::{HostError, cache_root, json, to_lua};
 use crate::model::{Fault, Plan, PlanRequest};
 use crate::worker::PlanFailure;
-use crate::{plan as planner, worker};
+use crate::{device, plan as planner, worker};
 
 /// A checked plan and the files that it came from.
 #[derive(Clone)]
@@ -24,17 +24,25 @@ pub(super) struct LuaPlan {
     candidate: LuaCandidate,
 }
 
-/// `popcorn.plan(candidate, draws, settings)`.
+/// `popcorn.plan(candidate, op, case, settings)`.
 pub(super) fn plan(lua: &Lua, args: MultiValue) -> mlua::Result<MultiValue> {
     let call = "popcorn.plan";
-    let [candidate, draws, settings] = exactly(call, args)?;
-    let (candidate, draws) = (LuaCandidate::from_lua(candidate, lua)?, Draws::from_lua(draws, lua)?);
+    let [candidate, op, case, settings] = exactly(call, args)?;
+    let candidate = LuaCandidate::from_lua(candidate, lua)?;
+    let (op, case) = (LuaOp::from_lua(op, lua)?, LuaCase::from_lua(case, lua)?);
     let settings = Settings::from_lua(&settings, call)?;
+    let mut signature = match op.0.signature(&case.0) {
+        Ok(signature) => signature,
+        Err(error) => return value_or_fault(lua, Err::<LuaPlan, _>(op_fault(error)?)),
+    };
+    if !settings.backward {
+        signature.grads.clear();
+    }
     let request = PlanRequest {
-        device: settings.device.clone(),
+        target: device::target(&settings.device).map_err(HostError::environment)?,
         candidate: candidate.path.clone(),
         root: candidate.root.clone(),
-        signature: draws.0.signature.clone(),
+        signature,
         cache_dir: cache_root()?,
     };
     let planned = worker::run_plan(&request, settings.timeout()).map_err(|failure| match failure {

@@ -11,7 +11,7 @@ use crate::host::{HostError, from_lua};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
-    /// A resolved device kind: `cpu`.
+    /// A device by its full name, `cpu` or `cuda:N`; for plans alone, an architecture such as `sm_90`.
     pub(super) device: String,
     /// Seed of the first draw.
     pub(super) seed: u64,

@@ -1,0 +1,15 @@
+//! NVIDIA GPUs: NVRTC compiles the same `.cu` files to cubins, the driver runs them.
+//!
+//! Every library is opened at run time, so one program serves machines with and without a GPU. The driver comes
+//! through `cudarc`; NVRTC is opened by path, because wheels install it outside of the loader's search path.
+
+mod compile;
+mod driver;
+mod includes;
+mod log;
+mod nvrtc;
+mod toolkit;
+mod wrapper;
+
+pub use compile::CudaCompiler;
+pub use driver::{Context, Gpu, count, gpu};
