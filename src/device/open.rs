@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cpu::{self, CpuCompiler, CpuDevice};
-use super::cuda::{self, CudaCompiler};
+use super::cuda::{self, CudaCompiler, CudaDevice};
 use super::{Compiler, Device, host_memory};
 use crate::model::{DeviceInfo, DeviceKind, Plan, Target};
 
@@ -38,7 +38,7 @@ fn parse(name: &str) -> Result<Known, String> {
 /// first GPU where one is usable, else the cpu device. The error says what there is.
 pub fn resolve(name: &str) -> Result<String, String> {
     if name == "auto" {
-        return Ok("cpu".to_owned());
+        return Ok(if cuda::count().is_ok() { "cuda:0" } else { "cpu" }.to_owned());
     }
     match parse(name)? {
         Known::Cpu => Ok("cpu".to_owned()),
@@ -103,7 +103,7 @@ pub fn compiler(target: &Target, cache_dir: &Path) -> Result<Box<dyn Compiler>, 
 pub fn open(id: &str, plan: &Plan) -> Result<Box<dyn Device>, String> {
     match parse(id)? {
         Known::Cpu => Ok(Box::new(CpuDevice::new(plan.compiler.clone()))),
-        Known::Cuda(_) => Err("this popcorn compiles for GPUs and cannot run on one yet".to_owned()),
+        Known::Cuda(ordinal) => Ok(Box::new(CudaDevice::open(ordinal, plan.compiler.clone())?)),
         Known::Architecture(name) => Err(format!("{name} is an architecture: it can be compiled for, not run")),
     }
 }

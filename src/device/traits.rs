@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::model::{DType, DeviceInfo, IpcHandle, Module, ScalarValue};
+use crate::model::{DType, DeviceInfo, IpcHandle, Module, ScalarValue, TimerInfo};
 
 /// Compiles CUDA C++ for one kind of device, through a cache on disk.
 pub trait Compiler {
@@ -156,6 +156,11 @@ pub trait Device {
     /// Runs steps in order, as one piece of work without the host in between where the device can; one duration per
     /// [`Step::Timed`].
     fn perform(&mut self, steps: &[Step]) -> Result<Vec<Duration>, DeviceError>;
+
+    /// How the timer and the processors' clock behaved; None where the host's clock is the timer.
+    fn timer(&mut self) -> Result<Option<TimerInfo>, DeviceError> {
+        Ok(None)
+    }
 
     /// Makes everything written to imported memory visible to the judge.
     fn finish(&mut self) -> Result<(), DeviceError>;

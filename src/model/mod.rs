@@ -17,7 +17,7 @@ pub use plan::{Arg, Buffer, BufferRef, KernelInfo, Module, Node, ParamInfo, Para
 pub use run::{
     DeviceInfo, IpcHandle, LaunchFailure, LaunchFailureKind, LaunchReport, LaunchRequest, LauncherFrame, PlanError,
     PlanErrorKind, PlanReply, PlanRequest, Region, RunFailure, RunOutcome, RunStatus, Sample, Schedule, SharedBuffer,
-    Stage,
+    Stage, TimerInfo,
 };
 pub use signature::{Argument, Signature, TensorMeta};
 pub use target::{DeviceKind, Target};

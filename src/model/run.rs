@@ -151,6 +151,20 @@ pub struct LaunchReport {
     pub backward: Vec<Sample>,
     /// Peak bytes of scratch that the plan allocates.
     pub scratch_bytes: u64,
+    /// None where the host's clock is the timer.
+    pub timer: Option<TimerInfo>,
+}
+
+/// A device's own timer and clock, measured beside the timed launches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimerInfo {
+    /// Step of the timer.
+    pub tick_ns: u64,
+    /// Time between two events with nothing between them; part of every sample.
+    pub empty_pair_ns: u64,
+    /// Mean multiprocessor clock over the timed visit.
+    pub sm_mhz: Option<f64>,
 }
 
 impl LaunchReport {

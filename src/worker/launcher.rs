@@ -135,9 +135,10 @@ pub(super) fn launch(
         sets.push(Set { forward, backward, outputs, gradients, scratch });
     }
     let times = timing::measure(device, &sets, &request.schedule, stage).map_err(failed)?;
+    let timer = device.timer().map_err(failed)?;
     device.finish().map_err(failed)?;
     let device = device.describe();
-    Ok(LaunchReport { device, forward: times.forward, backward: times.backward, scratch_bytes })
+    Ok(LaunchReport { device, forward: times.forward, backward: times.backward, scratch_bytes, timer })
 }
 
 /// The scratch of all sets must fit in what is free now; an allocation that is only touched later would end in SIGKILL.

@@ -22,7 +22,7 @@ const NEEDED: [&str; 12] = [
     "cuGraphInstantiateWithFlags",
     "cuGraphUpload",
     "cuCtxResetPersistingL2Cache",
-    "cuEventElapsedTime_v2",
+    "cuEventElapsedTime",
 ];
 
 /// What is known of a GPU without a context on it.
