@@ -33,6 +33,12 @@ local function result(op, case, what, err, bound)
   return { op = op.name, case = tostring(case), what = what, error = err, ok = err <= bound }
 end
 
+-- The vectors hold tensors without dims as one-element vectors: those of the declared shape `[]` get it back.
+local function as_declared(tensor, declared)
+  local scalar = declared and #declared.shape == 0 and tensor.ndim == 1 and tensor.numel == 1
+  return scalar and tensor:reshape({}) or tensor
+end
+
 local function check_golden(op, path)
   local tensors, metadata = popcorn.safetensors.read(path)
   if metadata.op ~= op.name then error(("%s: holds op '%s', not '%s'"):format(path, metadata.op, op.name), 0) end
@@ -43,22 +49,27 @@ local function check_golden(op, path)
     if case.text ~= golden.case then error(("%s: '%s' reads back as '%s'"):format(path, golden.case, case.text), 0) end
     local inputs, cotangents = {}, {}
     local prefix = (k - 1) .. "."
-    for name, tensor in pairs(tensors) do
-      local input = name:match("^" .. (k - 1) .. "%.in%.(.+)$")
-      if input then inputs[input] = tensor end
+    local signature, declared = op:signature(case), {}
+    for _, argument in ipairs(signature.args) do declared[argument.name] = argument.kind == "tensor" and argument or nil end
+    local function stored(key, like)
+      local tensor = tensors[prefix .. key]
+      return tensor and as_declared(tensor, like)
     end
-    local outputs = op:signature(case).outputs
-    for i in ipairs(outputs) do cotangents[i] = tensors[prefix .. "cot." .. (i - 1)] or false end
+    for name in pairs(tensors) do
+      local input = name:match("^" .. (k - 1) .. "%.in%.(.+)$")
+      if input then inputs[input] = stored("in." .. input, declared[input]) end
+    end
+    for i, output in ipairs(signature.outputs) do cotangents[i] = stored("cot." .. (i - 1), output) or false end
     local got = op:evaluate(case, inputs, cotangents)
     local gradient_bound = GOLDEN_BOUND
     for i, output in ipairs(got.outputs) do
-      local want, bound = tensors[prefix .. "out." .. (i - 1)], GOLDEN_BOUND
+      local want, bound = stored("out." .. (i - 1), signature.outputs[i]), GOLDEN_BOUND
       if want and want.dtype == "float32" then bound, gradient_bound = SINGLE_BOUND, SINGLE_BOUND end
       results[#results + 1] = result(op, case, "output " .. i, want and error_of(output, want) or math.huge, bound)
     end
     for _, param in ipairs(op.params) do
       local name, wanted = param.name, golden.grads[param.name]
-      local mine, want = got.grads[name], tensors[prefix .. "grad." .. name]
+      local mine, want = got.grads[name], stored("grad." .. name, declared[name])
       local err = 0
       if wanted then
         err = mine and want and error_of(mine, want) or math.huge
