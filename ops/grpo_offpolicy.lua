@@ -5,8 +5,8 @@ local policy = require "scripts.lib.policy_gradient"
 return {
   summary = "Group relative policy optimization on tokens of an older policy, loss per token: -min(r * a, clamp(r,"
     .. " 1 - eps_low, 1 + eps_high) * a) + beta * kl, times the mask; r = p / old, a the advantage. Returns it, kl (if"
-    .. " beta is not 0), and 1 where the clamp decides.",
-  tags = { "loss" },
+    .. " beta is not 0), and 1 where the clamp decides; only the loss is differentiated.",
+  tags = { "loss", "surrogate gradient" },
   params = {
     { "logits", "float[batch, response+1, vocab]" },
     { "old_logp", "float[batch, response]" },
@@ -49,7 +49,7 @@ return {
       local mask = completion_mask:upcast()
       loss, kl, clipped = loss * mask, kl and kl * mask, clipped * mask
     end
-    if kl then return loss, kl, clipped end
+    if kl then return loss, kl:detach(), clipped end
     return loss, clipped
   end,
 

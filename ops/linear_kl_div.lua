@@ -11,7 +11,7 @@ return {
     { "target_x", "float[tokens, target_hidden]" },
     { "weight", "float[vocab, hidden]" },
     { "target_weight", "float[vocab, target_hidden]" },
-    { "reduction", "batchmean" },
+    { "reduction", "batchmean", values = { "batchmean" } },
   },
   returns = loss.returns,
   no_grad = { "target_x", "target_weight" },
