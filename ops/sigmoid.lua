@@ -12,4 +12,6 @@ return {
   -- Backward reads x or y, and dy.
   bytes = function(c) return 2 * c.bytes.x, 3 * c.bytes.x end,
   flops = function(c) return 4 * c.numel.x, 3 * c.numel.x end,
+
+  impls = { popcorn = "sigmoid_cu" },
 }

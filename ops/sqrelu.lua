@@ -11,4 +11,6 @@ return {
 
   bytes = function(c) return 2 * c.bytes.x, 3 * c.bytes.x end,
   flops = function(c) return 2 * c.numel.x, 3 * c.numel.x end,
+
+  impls = { popcorn = "sqrelu_cu" },
 }

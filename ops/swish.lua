@@ -12,4 +12,6 @@ return {
 
   bytes = function(c) return 2 * c.bytes.x, 3 * c.bytes.x end,
   flops = function(c) return 5 * c.numel.x, 9 * c.numel.x end,
+
+  impls = { popcorn = "swish_cu" },
 }
