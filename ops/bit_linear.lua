@@ -7,8 +7,8 @@ local norm = require "scripts.lib.norm"
 local EPS = 1e-6
 
 return {
-  summary = "BitNet's linear layer: root-mean-square normalization, tokens rounded to 8 bits, weights to -1, 0 or 1 times"
-    .. " their mean magnitude; gradients pass straight through the rounding.",
+  summary = "BitNet's linear layer: root-mean-square normalization, tokens rounded to 8 bits, weights to -1, 0 or 1"
+    .. " times their mean magnitude; gradients pass straight through the rounding.",
   tags = { "linear", "quantized", "surrogate gradient", "fused" },
   params = {
     { "x", "float[..., hidden]" },

@@ -4,8 +4,8 @@ local loss = require "scripts.lib.loss"
 local function log_softmax(draw) return draw:log_softmax(-1) end
 
 return {
-  summary = "Generalized Jensen-Shannon divergence of a student's log-probabilities log_p from a teacher's log_q, mean over"
-    .. " tokens: beta * KL(q || m) + (1 - beta) * KL(p || m), m = beta * q + (1 - beta) * p; KL(q || p) at beta 0,"
+  summary = "Generalized Jensen-Shannon divergence of a student's log-probabilities log_p from a teacher's log_q, mean"
+    .. " over tokens: beta * KL(q || m) + (1 - beta) * KL(p || m), m = beta * q + (1 - beta) * p; KL(q || p) at beta 0,"
     .. " KL(p || q) at 1.",
   tags = { "loss" },
   params = {

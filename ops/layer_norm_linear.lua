@@ -4,7 +4,8 @@ local linear = require "scripts.lib.linear"
 local norm = require "scripts.lib.norm"
 
 return {
-  summary = "Layer normalization, then a linear layer: (normalize(x) * norm_weight + norm_bias) @ linear_weight.T + linear_bias.",
+  summary = "Layer normalization, then a linear layer: (normalize(x) * norm_weight + norm_bias)"
+    .. " @ linear_weight.T + linear_bias.",
   tags = { "normalization", "linear", "fused" },
   params = {
     { "x", "float[..., hidden]" },

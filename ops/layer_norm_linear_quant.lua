@@ -5,8 +5,8 @@ local linear = require "scripts.lib.linear"
 local norm = require "scripts.lib.norm"
 
 return {
-  summary = "Layer normalization, then a linear layer of ternary weights on 8-bit tokens; gradients pass straight"
-    .. " through the rounding.",
+  summary = "Layer normalization, then a linear layer of ternary weights on 8-bit tokens; gradients pass"
+    .. " straight through the rounding.",
   tags = { "normalization", "linear", "quantized", "surrogate gradient", "fused" },
   params = {
     { "x", "float[..., hidden]" },

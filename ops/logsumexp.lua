@@ -1,7 +1,8 @@
 -- torch.logsumexp; Blanchard, Higham and Higham, "Accurately Computing the Log-Sum-Exp and Softmax Functions", 2019
 -- (arXiv:1909.03469).
 return {
-  summary = "Logarithm of the sum of exponentials over the last dimension: log(sum(exp(scale * x))), scale 1 if not given.",
+  summary = "Logarithm of the sum of exponentials over the last dimension: log(sum(exp(scale * x))), scale 1 if not"
+    .. " given.",
   tags = { "reduction" },
   params = {
     { "x", "float[batch, rows, hidden]" },

@@ -3,8 +3,8 @@
 local norm = require "scripts.lib.norm"
 
 return {
-  summary = "Root-mean-square normalization times a gate: (x / sqrt(mean(x^2) + eps) * weight + bias) * g * sigmoid(g), or"
-    .. " * sigmoid(g).",
+  summary = "Root-mean-square normalization times a gate: (x / sqrt(mean(x^2) + eps) * weight + bias) * g * sigmoid(g),"
+    .. " or * sigmoid(g).",
   tags = { "normalization", "activation", "fused" },
   params = {
     { "x", "float[..., hidden]" },

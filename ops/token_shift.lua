@@ -1,5 +1,5 @@
--- Peng et al., "RWKV: Reinventing RNNs for the Transformer Era", 2023 (arXiv:2305.13048): the difference that token-shift
--- mixes are made of.
+-- Peng et al., "RWKV: Reinventing RNNs for the Transformer Era", 2023 (arXiv:2305.13048): the difference that
+-- token-shift mixes are made of.
 return {
   summary = "Previous token less this one: y[t] = x[t - 1] - x[t], zeros before the first.",
   tags = { "activation" },

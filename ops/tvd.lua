@@ -5,7 +5,8 @@ local loss = require "scripts.lib.loss"
 local function softmax(draw) return draw:softmax(-1) end
 
 return {
-  summary = "Total variation distance of probabilities: |p - q| / 2; summed, its mean over elements or rows, or as it is.",
+  summary = "Total variation distance of probabilities: |p - q| / 2; summed, its mean over elements or rows, or as it"
+    .. " is.",
   tags = { "loss" },
   params = {
     { "p", "float[tokens, vocab]" },

@@ -45,7 +45,8 @@ function M.kl_div(x, target, log_target, eps)
   return target * (target:maximum(eps):log() - x)
 end
 
--- Labels of which one in eight is ignored. The last one always is and the first never, so that every draw has both kinds.
+-- Labels of which one in eight is ignored. The last one always is and the first never, so that every draw has both
+-- kinds.
 function M.labels(draw, c, rng)
   local tokens = c.dims.tokens
   if tokens < 2 then return draw end

@@ -61,7 +61,9 @@ local function check_golden(op, path)
     local inputs, cotangents = {}, {}
     local prefix = (k - 1) .. "."
     local signature, declared = op:signature(case), {}
-    for _, argument in ipairs(signature.args) do declared[argument.name] = argument.kind == "tensor" and argument or nil end
+    for _, argument in ipairs(signature.args) do
+      if argument.kind == "tensor" then declared[argument.name] = argument end
+    end
     local function stored(key, like)
       local tensor = tensors[prefix .. key]
       return tensor and as_declared(tensor, like)
