@@ -12,4 +12,6 @@ return {
 
   bytes = function(c) return 3 * c.bytes.a, 5 * c.bytes.a end,
   flops = function(c) return 9 * c.numel.a, 18 * c.numel.a end,
+
+  impls = { popcorn = "geglu_cu" },
 }

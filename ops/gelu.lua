@@ -12,4 +12,6 @@ return {
 
   bytes = function(c) return 2 * c.bytes.x, 3 * c.bytes.x end,
   flops = function(c) return 8 * c.numel.x, 16 * c.numel.x end,
+
+  impls = { popcorn = "gelu_cu" },
 }

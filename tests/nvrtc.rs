@@ -11,7 +11,19 @@ use libloading::{Library, Symbol};
 
 const ARCHITECTURES: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 /// Ops with a candidate, and a few cases that reach every dtype and both small and large rows.
-const OPS: [&str; 6] = ["rms_norm", "layer_norm", "softmax", "swiglu", "cross_entropy", "matmul"];
+const OPS: [&str; 11] = [
+    "rms_norm",
+    "layer_norm",
+    "softmax",
+    "swiglu",
+    "cross_entropy",
+    "matmul",
+    "gelu",
+    "geglu",
+    "swish",
+    "sigmoid",
+    "sqrelu",
+];
 
 /// Folders that may hold `lib/libnvrtc.so*` and `include/cuda_fp16.h`.
 fn toolkits() -> Vec<PathBuf> {

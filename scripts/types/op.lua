@@ -115,7 +115,7 @@ function Op:evaluate(case, inputs, cotangents, options) end
 ---What `ops/<name>.lua` returns. Unknown keys are errors.
 ---@class OpFile
 ---@field summary string
----@field tags? string[]
+---@field tags? string[] `surrogate gradient`: the reference's gradients are not those of its values, by `detach`.
 ---@field params table[] `{ name, type, optional = true?, range = { low, high }? }` or `{ name, default, values = { … }? }`.
 ---@field returns string[]|fun(case: CaseView): string[]
 ---@field reference fun(...): ... The ground truth, on tensors: differentiable, PyTorch names and 0-based dims.

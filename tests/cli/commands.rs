@@ -50,7 +50,7 @@ fn the_sample_is_the_same_every_time_and_has_every_float_type() {
 #[test]
 fn first_party_candidates_pass_their_default_sample() {
     let fixture = Fixture::new();
-    for op in ["rms_norm", "layer_norm", "softmax", "swiglu", "cross_entropy"] {
+    for op in "rms_norm layer_norm softmax cross_entropy swiglu geglu gelu swish sigmoid sqrelu".split(' ') {
         let output = fixture.run(&["loop", "try", op, "--reps", "2"]);
         assert_eq!(output.status.code(), Some(0), "{op}: {}{}", text(&output.stdout), text(&output.stderr));
     }

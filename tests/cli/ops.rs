@@ -101,7 +101,7 @@ fn a_candidate_that_is_not_there() {
     assert_fails(&fixture.run(&["loop", "try", "twice", "--impl", "nowhere.lua"]), 2, &["nowhere.lua"]);
     fixture.write("kernels/twice_cu.lua", TWICE_LUA);
     assert_fails(&fixture.run(&["loop", "try", "twice", "--vs", "ligre"]), 2, &["ligre", "popcorn"]);
-    assert_fails(&fixture.run(&["loop", "try", "gelu"]), 2, &["gelu"]);
+    assert_fails(&fixture.run(&["loop", "try", "add_rms_norm"]), 2, &["add_rms_norm"]);
 }
 
 #[test]

@@ -1,0 +1,27 @@
+-- Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019 (arXiv:1910.07467), and
+-- the linear layer after it.
+local linear = require "scripts.lib.linear"
+local norm = require "scripts.lib.norm"
+
+return {
+  summary = "Root-mean-square normalization, then a linear layer: (x / sqrt(mean(x^2) + eps) * norm_weight + norm_bias)"
+    .. " @ linear_weight.T + linear_bias.",
+  tags = { "normalization", "linear", "fused" },
+  params = {
+    { "x", "float[..., hidden]" },
+    { "norm_weight", "float[hidden]" },
+    { "norm_bias", "float[hidden]", optional = true },
+    { "linear_weight", "float[out_features, hidden]" },
+    { "linear_bias", "float[out_features]", optional = true },
+    { "eps", 1e-6, values = { 1e-6, 1e-5 } },
+  },
+  returns = { "float[..., out_features]" },
+
+  reference = function(x, norm_weight, norm_bias, linear_weight, linear_bias, eps)
+    local h = norm.rms(x, norm_weight, norm_bias, eps)
+    return linear.apply(h, linear_weight, linear_bias)
+  end,
+
+  bytes = linear.bytes("linear_weight", { "x", "norm_weight" }, { "norm_bias", "linear_bias" }),
+  flops = linear.flops("linear_weight", 4, 10),
+}
