@@ -1,0 +1,34 @@
+-- What the recurrent ops share: draws, and the layout and cost of a state that is carried from token to token. Each is a
+-- case of `tensor.linear_recurrence`, which costs one node of the tape whatever the length.
+local attention = require "scripts.lib.attention"
+
+local M = {}
+
+-- Rows of length 1.
+function M.unit(draw) return draw / draw:norm(2, -1, true):clamp(1e-12) end
+
+function M.log_gate(draw) return draw:logsigmoid() end
+
+function M.gate(draw) return draw:sigmoid() end
+
+-- [batch, seq, heads] -> [batch, heads, seq, 1].
+function M.column(x) return attention.heads_first(x):unsqueeze(-1) end
+
+-- Operands in the layout [batch, heads, seq, dim]; the output back in [batch, seq, heads, dim] and at `dtype`, and the
+-- last state.
+function M.run(q, k, v, options, dtype)
+  local y, state = tensor.linear_recurrence(q, k, v, options)
+  return attention.heads_last(y, dtype), state
+end
+
+-- Over pairs of tokens, the delta rule takes the products q k^T and k k^T, and solves for the corrected values before
+-- they are summed; token by token, it reads the state by k and by q, and adds one product. The lesser of the two;
+-- backward has twice the products of forward.
+function M.delta_flops(heads, seq, key_dim, value_dim)
+  local over_pairs = attention.pairs(seq, true) * 4 * (key_dim + value_dim)
+  local by_state = seq * 6 * key_dim * value_dim
+  local forward = heads * math.min(over_pairs, by_state)
+  return forward, 2 * forward
+end
+
+return M
