@@ -31,4 +31,27 @@ function M.delta_flops(heads, seq, key_dim, value_dim)
   return forward, 2 * forward
 end
 
+-- log(sum_{i<=t} exp(x_i)) along the dim before the last.
+function M.running_logsumexp(x)
+  local function step(total, now)
+    local next = total:logaddexp(now)
+    return next, next
+  end
+  local _, totals = tensor.scan(step, { tensor.full_like(x:select(2, 0), -math.huge) }, { x:permute(2, 0, 1, 3) })
+  return totals:permute(1, 2, 0, 3)
+end
+
+-- Softmax attention to slots of keys and values, K_t = diag(decay_t) K_{t-1} + weight_t k_t^T and V_t likewise.
+function M.slots(q, k, v, weight, decay)
+  local scores = tensor.linear_recurrence(q, weight, k, { decay = decay, transposed = true })
+  return (tensor.linear_recurrence(scores:softmax(-1), weight, v, { decay = decay }))
+end
+
+-- Two recurrences and a softmax over the slots between them.
+function M.slot_flops(heads, seq, key_dim, value_dim, slots)
+  local keys = attention.linear_flops(heads, seq, key_dim, slots)
+  local forward = keys + attention.linear_flops(heads, seq, slots, value_dim) + 5 * heads * seq * slots
+  return forward, 2 * forward
+end
+
 return M
