@@ -41,6 +41,6 @@ return {
   end,
   flops = function(c)
     local d = c.dims
-    return recurrence.delta_flops(d.batch * d.heads, d.seq, d.key_dim, d.value_dim)
+    return recurrence.delta_flops(d.batch * d.heads, d.seq, d.key_dim, d.value_dim, c.args.num_householder)
   end,
 }

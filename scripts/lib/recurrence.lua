@@ -21,12 +21,26 @@ function M.run(q, k, v, options, dtype)
   return attention.heads_last(y, dtype), state
 end
 
+-- (x - mean) / deviation over the last dim, and the deviation.
+function M.standardize(x, eps)
+  local centered = x - x:mean(-1, true)
+  local std = (centered:square():mean(-1, true) + eps):sqrt()
+  return centered / std, std
+end
+
+-- x + LayerNorm(x) with weight w and bias b.
+function M.add_layer_norm(x, w, b, eps)
+  return x + M.standardize(x, eps) * w + b
+end
+
 -- Over pairs of tokens, the delta rule takes the products q k^T and k k^T, and solves for the corrected values before
 -- they are summed; token by token, it reads the state by k and by q, and adds one product. The lesser of the two;
--- backward has twice the products of forward.
-function M.delta_flops(heads, seq, key_dim, value_dim)
-  local over_pairs = attention.pairs(seq, true) * 4 * (key_dim + value_dim)
-  local by_state = seq * 6 * key_dim * value_dim
+-- backward has twice the products of forward. `steps`: delta-rule steps per token, 1 if left out.
+function M.delta_flops(heads, seq, key_dim, value_dim, steps)
+  steps = steps or 1
+  local pairs = attention.pairs(steps * seq, true) + steps * attention.pairs(seq, true)
+  local over_pairs = pairs * 2 * (key_dim + value_dim)
+  local by_state = seq * (4 * steps + 2) * key_dim * value_dim
   local forward = heads * math.min(over_pairs, by_state)
   return forward, 2 * forward
 end
