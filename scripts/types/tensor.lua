@@ -1514,3 +1514,20 @@ function Tensor:linear(weight, bias) end
 ---@param ... Tensor
 ---@return Tensor
 function tensor.einsum(equation, operands, ...) end
+
+---`S = diag(decay) S + b (a^T diag(decay) S) + k v^T; o = q^T S` from step to step, `k` [..., steps, keys] and `v` [..., steps, values]: returns `o` [..., steps, values] and the last state [..., keys, values]. `decay` is as `k` or has width 1 (default 1), `a` and `b` are as `k` (default 0), `state` is the first state (default 0). With `erase_undecayed`, `a` reads the state before its decay; with `read_first`, `q` reads the state before the step; with `transposed`, `q` is as `v`, and `o = S q` as `k`.
+---@param q Tensor
+---@param k Tensor
+---@param v Tensor
+---@param options? { decay?: Tensor, a?: Tensor, b?: Tensor, state?: Tensor, transposed?: boolean, read_first?: boolean, erase_undecayed?: boolean }
+---@return Tensor
+---@return Tensor
+function tensor.linear_recurrence(q, k, v, options) end
+
+---Runs `step(carries..., slices of xs at t..., constants...) -> carries..., outputs...` over dim 0 of `xs`: returns the last carries, then each output stacked along a new dim 0. Gradients take the memory of about 2 sqrt(steps) steps and the time of one more pass; they reach only what is passed, so pass every tensor that the step uses.
+---@param step fun(...: Tensor): Tensor...
+---@param carries Tensor[]
+---@param xs Tensor[]
+---@param constants? Tensor[]
+---@return Tensor...
+function tensor.scan(step, carries, xs, constants) end

@@ -17,7 +17,7 @@ mod tests;
 
 pub use error::{Error, Result};
 pub use number::{Number, Operand, promote_types};
-pub use ops::Approximate;
+pub use ops::{Approximate, LinearRecurrence, scan};
 pub use storage::{Storage, memory_in_use, set_memory_budget};
 pub use tape::grad;
 pub use tensor::Tensor;

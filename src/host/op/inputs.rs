@@ -79,7 +79,7 @@ impl Op {
             (Some((low, high)), dtype) => {
                 let bound = |bound: &Bound| match bound {
                     Bound::Number(value) => Ok(*value),
-                    Bound::Extent(extent) => extent.value(&case.dims).map(|value| value as i64),
+                    Bound::Extent(extent) => extent.value(case).map(|value| value as i64),
                 };
                 let low = bound(low).map_err(|m| self.fault(format!("{}: range: {m}", meta.name)))?;
                 let high = bound(high).map_err(|m| self.fault(format!("{}: range: {m}", meta.name)))?;

@@ -1,10 +1,9 @@
 //! Types of tensors in op files: `float[..., normalized_shape]`, `int64[tokens]`, `float32[]`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Case, DType};
+use crate::model::{Case, DType, Scalar};
 
 /// Element type and extents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +31,11 @@ pub enum Extent {
         dim: String,
         operator: char,
         constant: u64,
+    },
+    /// `name*argument`: as many times the dim as an integer argument of the case says.
+    Repeated {
+        dim: String,
+        argument: String,
     },
 }
 
@@ -69,7 +73,7 @@ impl TypeSpec {
         for extent in &self.shape {
             match extent {
                 Extent::Batch => extents.extend(&case.batch),
-                other => extents.push(other.value(&case.dims)?),
+                other => extents.push(other.value(case)?),
             }
         }
         let numel = extents.iter().try_fold(1_u64, |product, &extent| product.checked_mul(extent));
@@ -83,14 +87,22 @@ impl TypeSpec {
 impl Extent {
     fn dim(&self) -> Option<&str> {
         match self {
-            Self::Dim(dim) | Self::Derived { dim, .. } => Some(dim),
+            Self::Dim(dim) | Self::Derived { dim, .. } | Self::Repeated { dim, .. } => Some(dim),
             Self::Batch | Self::Constant(_) => None,
         }
     }
 
-    /// The extent at given dims; not for `...`, which is a list.
-    pub(super) fn value(&self, dims: &BTreeMap<String, u64>) -> Result<u64, String> {
-        let dim = |name: &String| dims.get(name).copied().ok_or_else(|| format!("unknown dim '{name}'"));
+    /// The argument that it depends on.
+    pub(super) fn argument(&self) -> Option<&str> {
+        match self {
+            Self::Repeated { argument, .. } => Some(argument),
+            _ => None,
+        }
+    }
+
+    /// The extent at a case; not for `...`, which is a list.
+    pub(super) fn value(&self, case: &Case) -> Result<u64, String> {
+        let dim = |name: &String| case.dims.get(name).copied().ok_or_else(|| format!("unknown dim '{name}'"));
         match self {
             Self::Batch => Err("'...' stands for a list of extents".to_owned()),
             Self::Constant(value) => Ok(*value),
@@ -104,6 +116,14 @@ impl Extent {
                     _ => value.is_multiple_of(*constant).then(|| value.checked_div(*constant)).flatten(),
                 }
                 .ok_or_else(|| format!("{name}{operator}{constant} is not a whole number at {name}={value}"))
+            }
+            Self::Repeated { dim: name, argument } => {
+                let value = dim(name)?;
+                let Some(Scalar::Int(times)) = case.args.get(argument) else {
+                    return Err(format!("{self}: '{argument}' is not an integer argument"));
+                };
+                let extent = u64::try_from(*times).ok().and_then(|times| value.checked_mul(times));
+                extent.ok_or_else(|| format!("{self} is not an extent at {name}={value}, {argument}={times}"))
             }
         }
     }
@@ -129,6 +149,7 @@ impl fmt::Display for Extent {
             Self::Constant(value) => write!(f, "{value}"),
             Self::Dim(name) => f.write_str(name),
             Self::Derived { dim, operator, constant } => write!(f, "{dim}{operator}{constant}"),
+            Self::Repeated { dim, argument } => write!(f, "{dim}*{argument}"),
         }
     }
 }
@@ -166,8 +187,11 @@ impl FromStr for Extent {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let bad =
-            || format!("'{word}' is not an extent; write ..., a number, a name, or one of name+k name-k name*k name/k");
+        let bad = || {
+            format!(
+                "'{word}' is not an extent; write ..., a number, a name, or one of name+k name-k name*k name/k name*argument"
+            )
+        };
         if word == "..." {
             return Ok(Self::Batch);
         }
@@ -179,7 +203,11 @@ impl FromStr for Extent {
         };
         let dim = word[..at].trim();
         let operator = word[at..].chars().next().unwrap_or('+');
-        let constant = word[at + 1..].trim().parse().map_err(|_| bad())?;
+        let right = word[at + 1..].trim();
+        if operator == '*' && is_name(dim) && is_name(right) {
+            return Ok(Self::Repeated { dim: dim.to_owned(), argument: right.to_owned() });
+        }
+        let constant = right.parse().map_err(|_| bad())?;
         if !is_name(dim) || (operator == '/' && constant == 0) {
             return Err(bad());
         }
@@ -203,20 +231,21 @@ mod tests {
             dims: [("n".to_owned(), 7), ("even".to_owned(), 8)].into(),
             batch: vec![2, 3],
             dtype: DType::BF16,
-            args: Default::default(),
+            args: [("times".to_owned(), Scalar::Int(3)), ("eps".to_owned(), Scalar::Float(0.5))].into(),
             present: Default::default(),
         }
     }
 
     #[test]
     fn types_print_as_they_are_written_and_resolve_at_a_case() {
-        let table: [(&str, &[u64]); 6] = [
+        let table: [(&str, &[u64]); 7] = [
             ("float[..., n]", &[2, 3, 7]),
             ("float32[]", &[]),
             ("int64[n, 3]", &[7, 3]),
             ("bool[...]", &[2, 3]),
             ("float[n+1, even/2, n*2, n-7]", &[8, 4, 14, 0]),
             ("float16[even]", &[8]),
+            ("float[n*times]", &[21]),
         ];
         for (text, extents) in table {
             let spec: TypeSpec = text.parse().unwrap();
@@ -253,6 +282,7 @@ mod tests {
         let extents = |text: &str| text.parse::<TypeSpec>().unwrap().extents(&case());
         assert_eq!(extents("float[n/2]"), Err("n/2 is not a whole number at n=7".into()));
         assert_eq!(extents("float[n-8]"), Err("n-8 is not a whole number at n=7".into()));
+        assert_eq!(extents("float[n*eps]"), Err("n*eps: 'eps' is not an integer argument".into()));
         assert_eq!(extents("float[m]"), Err("unknown dim 'm'".into()));
         assert!(extents("float[n*100000000000000]").unwrap_err().contains("too many elements"));
     }

@@ -249,6 +249,14 @@ impl OpSpec {
                 return Err(unknown("inputs", "tensor", name, &tensors));
             }
         }
+        let integers = self.scalars().filter(|scalar| matches!(scalar.default, Scalar::Int(_)));
+        let integers: Vec<&str> = integers.map(|scalar| scalar.name.as_str()).collect();
+        let types = self.tensors().map(|tensor| &tensor.type_spec).chain(self.returns.iter().flatten());
+        for (spec, name) in types.flat_map(|spec| spec.shape.iter().map(move |extent| (spec, extent.argument()))) {
+            if let Some(name) = name.filter(|name| !integers.contains(name)) {
+                return Err(unknown(&format!("'{spec}'"), "integer argument", name, &integers));
+            }
+        }
         let dim_names: Vec<&str> = dims.iter().copied().collect();
         for (i, output) in self.returns.iter().flatten().enumerate() {
             self.check_output(output, &dim_names).map_err(|message| format!("returns[{}]: {message}", i + 1))?;
@@ -257,7 +265,9 @@ impl OpSpec {
             for bound in tensor.range.iter().flat_map(|(low, high)| [low, high]) {
                 if let Bound::Extent(extent) = bound {
                     let unknown_dim = match extent {
-                        Extent::Dim(dim) | Extent::Derived { dim, .. } => (!dims.contains(dim.as_str())).then_some(dim),
+                        Extent::Dim(dim) | Extent::Derived { dim, .. } | Extent::Repeated { dim, .. } => {
+                            (!dims.contains(dim.as_str())).then_some(dim)
+                        }
                         _ => None,
                     };
                     if let Some(dim) = unknown_dim {

@@ -5,6 +5,7 @@ mod fill;
 mod fold;
 mod gemm;
 mod map;
+pub(crate) mod recurrence;
 mod strided;
 
 pub(crate) use broadcast::{Broadcast, broadcast_shape};

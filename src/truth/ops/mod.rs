@@ -11,12 +11,17 @@ mod index;
 mod mask;
 mod matmul;
 mod pointwise;
+mod recurrence;
 mod reduce;
 mod scan;
 mod select;
+mod several;
 mod shape;
 mod softmax;
+mod steps;
 mod sum;
 mod unary;
 
 pub use pointwise::Approximate;
+pub use recurrence::LinearRecurrence;
+pub use steps::scan;

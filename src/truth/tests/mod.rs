@@ -4,6 +4,7 @@ mod elementwise;
 mod index;
 mod numerics;
 mod product;
+mod recurrence;
 mod reduce;
 mod shape;
 mod support;

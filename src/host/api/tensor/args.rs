@@ -98,8 +98,32 @@ impl<'a> Args<'a> {
         }
     }
 
+    pub(super) fn named_tensor(&mut self, name: &'static str) -> Result<Option<Tensor>> {
+        match self.take_named(name)? {
+            Value::Nil => Ok(None),
+            value => as_tensor(&value).map(Some).ok_or_else(|| self.mismatch(name, "a tensor", &value)),
+        }
+    }
+
+    pub(super) fn function(&mut self, name: &'static str) -> Result<mlua::Function> {
+        let value = self.take(name)?;
+        value.as_function().cloned().ok_or_else(|| self.mismatch(name, "a function", &value))
+    }
+
     pub(super) fn tensors(&mut self, name: &'static str) -> Result<Vec<Tensor>> {
         let value = self.take(name)?;
+        self.as_tensors(name, value)
+    }
+
+    /// A list of tensors; empty if it is left out.
+    pub(super) fn optional_tensors(&mut self, name: &'static str) -> Result<Vec<Tensor>> {
+        match self.take(name)? {
+            Value::Nil => Ok(Vec::new()),
+            value => self.as_tensors(name, value),
+        }
+    }
+
+    fn as_tensors(&self, name: &str, value: Value) -> Result<Vec<Tensor>> {
         let expected = "a list of tensors";
         let Some(items) = as_list(&value) else { return Err(self.mismatch(name, expected, &value)) };
         let convert = |item: &Value| as_tensor(item).ok_or_else(|| self.mismatch(name, expected, item));

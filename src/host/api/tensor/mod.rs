@@ -12,8 +12,10 @@ mod ops_create;
 mod ops_elementwise;
 mod ops_index;
 mod ops_product;
+mod ops_recurrence;
 mod ops_reduce;
 mod ops_shape;
+mod step;
 #[cfg(test)]
 mod stub;
 #[cfg(test)]

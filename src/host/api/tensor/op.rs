@@ -4,7 +4,9 @@ use mlua::{IntoLua, Lua, MultiValue, Value};
 
 use super::args::Args;
 use super::userdata::LuaTensor;
-use super::{ops_arithmetic, ops_create, ops_elementwise, ops_index, ops_product, ops_reduce, ops_shape};
+use super::{
+    ops_arithmetic, ops_create, ops_elementwise, ops_index, ops_product, ops_recurrence, ops_reduce, ops_shape,
+};
 use crate::truth::{Number, Result, Tensor};
 
 /// One op as Lua sees it.
@@ -45,7 +47,7 @@ pub(super) const FIELDS: [(&str, &str, &str); 6] = [
 
 /// Every op, grouped by family.
 pub(super) fn all_ops() -> impl Iterator<Item = &'static Op> {
-    let families: [&'static [Op]; 7] = [
+    let families: [&'static [Op]; 8] = [
         ops_create::OPS,
         ops_arithmetic::OPS,
         ops_elementwise::OPS,
@@ -53,6 +55,7 @@ pub(super) fn all_ops() -> impl Iterator<Item = &'static Op> {
         ops_shape::OPS,
         ops_index::OPS,
         ops_product::OPS,
+        ops_recurrence::OPS,
     ];
     families.into_iter().flatten()
 }
