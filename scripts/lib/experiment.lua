@@ -31,6 +31,7 @@ local function evaluate(op, case, draws, candidate, settings)
     forward = run.forward,
     backward = run.backward,
     scratch_mb = run.scratch_mb,
+    timer = run.timer,
     total_ms = run.forward.median_ms + (run.backward and run.backward.median_ms or 0),
     sources = plan:sources(),
   }

@@ -50,11 +50,18 @@ function Plan:data() end
 ---@return string[]
 function Plan:sources() end
 
+---A GPU's timer and clock, measured beside the timed launches.
+---@class popcorn.Timer
+---@field tick_ns integer Step of the timer.
+---@field empty_pair_ns integer Time between two events with nothing between them; part of every sample.
+---@field sm_mhz number|nil Mean multiprocessor clock over the timed visit.
+
 ---What a launcher left: times, and outputs in the judge's memory.
 ---@class Run
 ---@field forward popcorn.Times
 ---@field backward popcorn.Times|nil
 ---@field scratch_mb number Peak scratch memory of the plan, megabytes.
+---@field timer popcorn.Timer|nil Of a GPU; nil where the host's clock is the timer.
 local Run = {}
 
 ---One case of an experiment. `status` is `pass` or a fault's.
@@ -69,6 +76,7 @@ local Run = {}
 ---@field backward popcorn.Times|nil
 ---@field total_ms number|nil
 ---@field scratch_mb number|nil
+---@field timer popcorn.Timer|nil
 ---@field ref table|nil
 ---@field vs table|nil
 

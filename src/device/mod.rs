@@ -15,7 +15,7 @@ mod params;
 mod scan;
 mod traits;
 
-pub use open::{compiler, describe, open, resolve, target};
+pub use open::{compiler, describe, kind, open, resolve, target};
 pub use traits::{
     Access, BoundArg, BoundNode, BufferId, CompileError, CompileErrorKind, CompileJob, Compiler, Device, DeviceError,
     DeviceErrorKind, GraphId, ModuleId, Shared, Step,

@@ -47,6 +47,14 @@ pub fn resolve(name: &str) -> Result<String, String> {
     }
 }
 
+/// Whether a resolved device is a GPU.
+pub fn kind(id: &str) -> Result<DeviceKind, String> {
+    Ok(match parse(id)? {
+        Known::Cpu => DeviceKind::Cpu,
+        Known::Cuda(_) | Known::Architecture(_) => DeviceKind::Cuda,
+    })
+}
+
 /// What a record says of a resolved device, without opening it. The compiler is empty where there is none.
 pub fn describe(id: &str, cache_dir: &Path) -> Result<DeviceInfo, String> {
     let compiler = || {

@@ -9,7 +9,7 @@ use super::nvrtc::{CompileFailure, Compiled, Nvrtc};
 use super::wrapper;
 use super::{includes, log};
 use crate::device::options::{self, CompileOption, environment, source_error};
-use crate::device::{CompileError, CompileJob, Compiler, cache, entries, params};
+use crate::device::{CompileError, CompileErrorKind, CompileJob, Compiler, cache, entries, params};
 use crate::model::{KernelInfo, Module, ParamInfo};
 
 /// Compiles for one GPU architecture with NVRTC; needs no GPU.
@@ -73,7 +73,11 @@ impl CudaCompiler {
             Ok(compiled) => compiled,
             Err(CompileFailure::Broken(why)) => return Err(environment(why)),
             Err(CompileFailure::Log(text)) => {
-                return Err(log::failure(&text, &files, source, &job.kernels, self.nvrtc.headers.is_some()));
+                let mut error = log::failure(&text, &files, source, &job.kernels, self.nvrtc.headers.is_some());
+                if error.kind == CompileErrorKind::Environment {
+                    error.message = format!("{}: {}", self.describe(), error.message);
+                }
+                return Err(error);
             }
         };
         compiled.symbols.truncate(kernels);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::nvrtc::INSTALL;
-use super::wrapper::ENTRY_LIST;
+use super::wrapper::{ENTRY_LIST, TYPES};
 use crate::device::CompileError;
 use crate::device::entries::{self, shown};
 use crate::device::options::{environment, source_error};
@@ -15,6 +15,9 @@ use crate::device::options::{environment, source_error};
 static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?P<file>[^()\n]+)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$").ok()
 });
+
+/// What NVRTC says of an option's value, where a message about a file has a line.
+const BAD_OPTION: &str = "nvrtc: error: ";
 
 /// Explains a failed compilation. `files` are the source and what it includes.
 pub(super) fn failure(
@@ -28,6 +31,7 @@ pub(super) fn failure(
     // A message about the source proper comes before one about the names that were asked for.
     let first = found.iter().find(|error| &error["file"] != ENTRY_LIST).or(found.first());
     let mut error = match first {
+        None if log.starts_with(BAD_OPTION) => environment(log.trim_start_matches(BAD_OPTION).trim().to_owned()),
         None => {
             let line =
                 log.lines().find(|line| line.contains("error")).or(log.lines().find(|line| !line.trim().is_empty()));
@@ -44,6 +48,10 @@ pub(super) fn failure(
                 None => source_error(error["text"].to_owned()),
             }
         }
+        Some(error) if &error["file"] == TYPES => source_error(format!(
+            "{}: the file ends inside of something: a brace, parenthesis or #if is not closed",
+            shown(&source.display().to_string(), source)
+        )),
         Some(error) => {
             let (file, line, text) = (&error["file"], &error["line"], &error["text"]);
             let place = format!("{}:{line}: ", shown(file, source));

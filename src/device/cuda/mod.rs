@@ -22,3 +22,6 @@ mod wrapper;
 pub use compile::CudaCompiler;
 pub use device::CudaDevice;
 pub use driver::{Context, Gpu, count, gpu};
+
+#[cfg(test)]
+mod tests;
