@@ -16,6 +16,8 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?P<file>[^()\n]+)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<text>.*)$").ok()
 });
 
+/// NVRTC's pseudo file of the name expressions.
+const NAME_MAP: &str = "__nv_name_map";
 /// What NVRTC says of an option's value, where a message about a file has a line.
 const BAD_OPTION: &str = "nvrtc: error: ";
 
@@ -27,7 +29,9 @@ pub(super) fn failure(
     kernels: &[String],
     has_headers: bool,
 ) -> CompileError {
-    let found: Vec<_> = ERROR.as_ref().map(|pattern| pattern.captures_iter(log).collect()).unwrap_or_default();
+    let found = ERROR.as_ref().map(|pattern| pattern.captures_iter(log)).into_iter().flatten();
+    // NVRTC's own list of expressions only repeats what is said of ours.
+    let found: Vec<_> = found.filter(|error| &error["file"] != NAME_MAP).collect();
     // A message about the source proper comes before one about the names that were asked for.
     let first = found.iter().find(|error| &error["file"] != ENTRY_LIST).or(found.first());
     let mut error = match first {
